@@ -42,6 +42,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   onboard: () => import("./app/onboard.ts"),
   promote: () => import("./environment/promote.ts"),
   protect: () => import("./spoke/protect.ts"),
+  recover: () => import("./recover/command.ts"),
   release: () => import("./spoke/release.ts"),
   remove: () => import("./spoke/remove.ts"),
   reseal: () => import("./sealing/reseal.ts"),

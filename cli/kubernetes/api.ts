@@ -5,17 +5,21 @@ import {
   CustomObjectsApi,
   createConfiguration,
   type KubeConfig,
+  PatchStrategy,
   type RequestContext,
   ServerConfiguration,
+  setHeaderOptions,
 } from "@kubernetes/client-node";
 import { pluralOf } from "../../functions/spoke/kinds.ts";
 import { at, type KubeObject } from "../../functions/spoke/kube.ts";
 
-/** Objects of an API server, as far as the commands read them. */
+/** Objects of an API server, as far as the commands need them. */
 export interface Api {
   /** @throws with what a person can do about it. */
   readonly list: (kind: Kind, selectors?: Selectors) => Promise<KubeObject[]>;
   readonly find: (kind: Kind, name: string) => Promise<KubeObject | undefined>;
+  /** Sets annotations; others stay. */
+  readonly annotate: (kind: Kind, name: string, annotations: Readonly<Record<string, string>>) => Promise<void>;
   /** The last lines that a container wrote, or its predecessor; none where there is no log. */
   readonly log: (container: Container) => Promise<string>;
 }
@@ -154,6 +158,15 @@ export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): A
       } catch (error) {
         if (error instanceof ApiException && error.code === 404) return undefined;
         throw explained(`get ${plural}.${group} ${name}`, place, error);
+      }
+    },
+    async annotate({ apiVersion, plural, namespace = "" }, name, annotations) {
+      const [group = "", version = ""] = apiVersion.split("/");
+      const request = { group, version, plural, namespace, name, body: { metadata: { annotations } } };
+      try {
+        await objects.patchNamespacedCustomObject(request, setHeaderOptions("Content-Type", PatchStrategy.MergePatch));
+      } catch (error) {
+        throw explained(`patch ${plural}.${group} ${name}`, place, error);
       }
     },
     async log({ namespace, pod: name, container, previous }) {

@@ -5,6 +5,10 @@ import type { Node } from "./paths.ts";
 
 /** Reasons of the composition function that mean something else on a spoke, where teams and tools are, than in the chain. */
 const onSpoke: Readonly<Record<string, string>> = {
+  CreationInterrupted:
+    "Crossplane's provider ended while AWS made it: look whether AWS has it, and set the annotations that docs/guides/interrupted-creations.md names",
+  AlreadyExists:
+    "AWS has one of this name already: docs/guides/interrupted-creations.md if a creation was interrupted, else choose another name",
   MissingInGit:
     "the folder that its spec.path names is not in its repository: correct the path, or push the folder, on the branch that its source follows",
   UndefinedVariable:
@@ -35,6 +39,8 @@ const samePods: Readonly<Record<string, string>> = {
 
 /** Where a guide has more on a reason; others are in troubleshooting.md. */
 const guides: Readonly<Record<string, string>> = {
+  AlreadyExists: "interrupted-creations.md",
+  CreationInterrupted: "interrupted-creations.md",
   GitUnreachable: "git-access.md",
   PodsNotEvicted: "upgrade.md",
   ReceiverNotReady: "webhooks.md",

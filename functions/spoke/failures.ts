@@ -18,11 +18,24 @@ interface KnownFailure extends Omit<Failure, "message"> {
 
 /** The first match counts. */
 const knownFailures: readonly KnownFailure[] = [
+  // crossplane-runtime, pkg/reconciler/managed.
+  {
+    pattern: /cannot determine creation result/i,
+    reason: "CreationInterrupted",
+    remedy:
+      "Crossplane's provider ended while AWS made it: run fleet recover <name>, which looks in AWS for what was made and tells Crossplane",
+  },
   {
     pattern: /AccessDenied|UnauthorizedOperation|not authorized to perform|explicit deny/i,
     reason: "AccessDenied",
     remedy:
       "the role of Crossplane's AWS provider lacks the permission: compare lib/iam/crossplane.ts and the ProviderConfig, then run pulumi up",
+  },
+  {
+    pattern: /AlreadyExists|AlreadyAssociated|InvalidPermission\.Duplicate/,
+    reason: "AlreadyExists",
+    remedy:
+      "if a creation was interrupted, fleet recover <name> takes over what it made; else something that the fleet did not make is in its place",
   },
   {
     pattern: /LimitExceeded|QuotaExceeded|TooManyAddresses|limit exceeded|maximum number of/i,

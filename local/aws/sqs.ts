@@ -49,8 +49,6 @@ const queue = define({
     generatedName: "name",
     asynchronous: true,
     connection: ({ url }) => ({ url: String(url) }),
-    recover: async (aws, { name }) =>
-      (await orGone(api(aws).send(new sdk.GetQueueUrlCommand({ QueueName: String(name) }))))?.QueueUrl,
   },
   autoName: { property: "name", maxLength: 80 },
   lingers: "SQS queue",

@@ -1,4 +1,3 @@
-import type { Aws } from "../connection.ts";
 import type { Properties } from "../properties.ts";
 
 /** What Crossplane's provider needs to know of a resource besides its fields. */
@@ -16,11 +15,6 @@ export interface CrossplaneTraits {
   readonly generatedName?: string;
   /** What upstream publishes in the connection Secret. */
   readonly connection?: (actual: Properties) => Readonly<Record<string, string>>;
-  /**
-   * Finds a resource whose creation was interrupted before its id was recorded. Without it, only ids that are known beforehand
-   * can be found again, and Crossplane's rule holds: the object waits for a person.
-   */
-  readonly recover?: (aws: Aws, inputs: Properties, name: string) => Promise<string | undefined>;
   /** Upstream wrote it by hand: it has no `initProvider`, and `atProvider` has its outputs alone. */
   readonly bare?: true;
   /** Milliseconds between two checks; default: the program's flag `--poll`. */

@@ -2,19 +2,17 @@
 import {
   CreateTagsCommand,
   DeleteTagsCommand,
-  DescribeTagsCommand,
+  type DescribeTagsCommand,
   EC2Client,
   type ResourceType,
-  type TagDescription,
 } from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
-import type { CrossplaneTraits } from "../define/crossplane.ts";
 import type { Field, Fields, InputsOf, Item } from "../define/fields.ts";
 import { capital } from "../define/mapping.ts";
 import { type Definition, define, pairTags, type TagCalls } from "../define/resource.ts";
 import type { Handler } from "../handler.ts";
-import type { Properties, Tags } from "../properties.ts";
-import { crossplaneTagKeys, tagPairs } from "../tags.ts";
+import type { Properties } from "../properties.ts";
+import { tagPairs } from "../tags.ts";
 
 export const api = (aws: Aws) => aws.client(EC2Client);
 
@@ -42,8 +40,7 @@ export const arnOf = (type: string): Field => ({
 /** An array in an answer. */
 export const list = (value: unknown): Record<string, unknown>[] => (value ?? []) as Record<string, unknown>[];
 
-interface Ec2Definition<F extends Fields>
-  extends Partial<Omit<Definition<InputsOf<F>>, "token" | "fields" | "tags" | "crossplane">> {
+interface Ec2Definition<F extends Fields> extends Partial<Omit<Definition<InputsOf<F>>, "token" | "fields" | "tags">> {
   readonly token: string;
   readonly fields: F;
   /** Its type in tags. */
@@ -53,12 +50,11 @@ interface Ec2Definition<F extends Fields>
   readonly calls: { readonly create: Command; readonly describe: Command; readonly delete: Command };
   /** Inputs that the creation does not take: one each in a call, as `{ Value }`. */
   readonly attributes?: { readonly call: Command; readonly names: readonly (keyof F & string)[] };
-  readonly crossplane?: Omit<CrossplaneTraits, "recover">;
 }
 
 /** A resource whose calls follow the rule; what does not is given by itself. */
 export function ec2<const F extends Fields>(definition: Ec2Definition<F>): Handler {
-  const { noun, tag, calls, attributes, crossplane, settings = [], ...rest } = definition;
+  const { noun, tag, calls, attributes, settings = [], ...rest } = definition;
   const idName = `${noun}Id`;
   const names = attributes?.names ?? [];
   const attributeSettings = names.map((name) => ({
@@ -84,36 +80,5 @@ export function ec2<const F extends Fields>(definition: Ec2Definition<F>): Handl
     ...rest,
     tags: ec2Tags(tag),
     settings: [...settings, ...attributeSettings],
-    ...(crossplane && { crossplane: { ...crossplane, recover: byTags(tag) } }),
   } as Parameters<typeof define>[0]);
 }
-
-const tagsWith = async (aws: Aws, filters: Record<string, string[]>): Promise<TagDescription[]> => {
-  const Filters = Object.entries(filters).map(([Name, Values]) => ({ Name, Values }));
-  return (await api(aws).send(new DescribeTagsCommand({ Filters }))).Tags ?? [];
-};
-
-/** Finds an EC2 resource by all the tags that it was to be made with; they hold the object's kind and name. */
-export const byTags =
-  (type: ResourceType): NonNullable<CrossplaneTraits["recover"]> =>
-  async (aws, inputs, name) => {
-    const wanted = (inputs["tagsAll"] ?? {}) as Tags;
-    if (wanted[crossplaneTagKeys.name] !== name)
-      throw new Error(
-        `its creation was interrupted, and without the tag ${crossplaneTagKeys.name} nobody can tell whether it was made. ` +
-          "Look for it in AWS: set the annotation crossplane.io/external-name to its id, or remove crossplane.io/external-create-pending",
-      );
-    const filters = { "resource-type": [type], key: [crossplaneTagKeys.name], value: [name] };
-    const ids = (await tagsWith(aws, filters)).flatMap(({ ResourceId }) => ResourceId ?? []);
-    if (ids.length === 0) return undefined;
-    const all = await tagsWith(aws, { "resource-id": ids });
-    const has = (id: string, key: string, value: string) =>
-      all.some((tag) => tag.ResourceId === id && tag.Key === key && tag.Value === value);
-    const found = ids.filter((id) => Object.entries(wanted).every(([key, value]) => has(id, key, value)));
-    if (found.length > 1)
-      throw new Error(
-        `its creation was interrupted, and more than one ${type} has its tags: ${found.join(", ")}. ` +
-          "Set the annotation crossplane.io/external-name to the right one and delete the others in AWS",
-      );
-    return found[0];
-  };

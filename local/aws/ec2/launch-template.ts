@@ -4,7 +4,7 @@ import { requestOf } from "../define/mapping.ts";
 import { define } from "../define/resource.ts";
 import type { Tags } from "../properties.ts";
 import { tagPairs, tagsFrom } from "../tags.ts";
-import { api, byTags, ec2Tags, send } from "./define.ts";
+import { api, ec2Tags, send } from "./define.ts";
 
 const text = (value: unknown): string | undefined => (typeof value === "boolean" ? String(value) : undefined);
 
@@ -60,7 +60,7 @@ const versioned = (request: Item, { description }: { description?: string | unde
 
 export const launchTemplate = define({
   token: "aws:ec2/launchTemplate:LaunchTemplate",
-  crossplane: { kind: "ec2/LaunchTemplate", generatedName: "name", recover: byTags("launch-template") },
+  crossplane: { kind: "ec2/LaunchTemplate", generatedName: "name" },
   tags: {
     ...ec2Tags("launch-template"),
     // ministack describes a template with the tags that it was created with.

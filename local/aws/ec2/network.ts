@@ -4,7 +4,7 @@ import type { Aws } from "../connection.ts";
 import { computed, fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
 import { hasCode, orGone } from "../errors.ts";
-import { api, arnOf, byTags, ec2, ec2Tags, list } from "./define.ts";
+import { api, arnOf, ec2, ec2Tags, list } from "./define.ts";
 
 /** What AWS creates with every VPC. */
 async function defaultsOf(aws: Aws, id: string): Promise<Item> {
@@ -128,7 +128,7 @@ async function address(aws: Aws, id: string) {
 
 export const eip = define({
   token: "aws:ec2/eip:Eip",
-  crossplane: { kind: "ec2/EIP", asynchronous: true, recover: byTags("elastic-ip") },
+  crossplane: { kind: "ec2/EIP", asynchronous: true },
   tags: ec2Tags("elastic-ip"),
   fields: {
     domain: { fixed, computed },

@@ -130,11 +130,7 @@ async function association(aws: Aws, id: string, { subnetId, routeTableId }: Ite
 
 export const routeTableAssociation = define({
   token: "aws:ec2/routeTableAssociation:RouteTableAssociation",
-  crossplane: {
-    kind: "ec2/RouteTableAssociation",
-    recover: async (aws, { subnetId, routeTableId }) =>
-      (await associationOf(aws, subnetId, routeTableId))?.RouteTableAssociationId,
-  },
+  crossplane: { kind: "ec2/RouteTableAssociation" },
   deleteBeforeReplace: true,
   fields: {
     routeTableId: {},

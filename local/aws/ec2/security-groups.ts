@@ -3,7 +3,7 @@ import * as sdk from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
 import { type Field, fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
-import { api, arnOf, byTags, ec2Tags } from "./define.ts";
+import { api, arnOf, ec2Tags } from "./define.ts";
 
 async function group(aws: Aws, id: string) {
   return (await api(aws).send(new sdk.DescribeSecurityGroupsCommand({ GroupIds: [id] }))).SecurityGroups?.[0];
@@ -76,7 +76,7 @@ const port = (name: string) =>
 /** One rule with one source, which AWS knows by an id of its own. */
 export const securityGroupIngressRule = define({
   token: "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
-  crossplane: { kind: "ec2/SecurityGroupIngressRule", recover: byTags("security-group-rule") },
+  crossplane: { kind: "ec2/SecurityGroupIngressRule" },
   tags: ec2Tags("security-group-rule"),
   fields: {
     securityGroupId: { fixed, api: "GroupId" },

@@ -2,7 +2,6 @@ import * as sdk from "@aws-sdk/client-iam";
 import type { Aws } from "../connection.ts";
 import { fixed, out } from "../define/fields.ts";
 import { define, pairTags } from "../define/resource.ts";
-import { orGone } from "../errors.ts";
 import { api } from "./common.ts";
 
 const withScheme = (url: unknown): string => `https://${String(url).replace("https://", "")}`;
@@ -15,14 +14,7 @@ async function provider(aws: Aws, OpenIDConnectProviderArn: string) {
 export const openIdConnectProvider = define({
   token: "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
   regional: false,
-  crossplane: {
-    kind: "iam/OpenIDConnectProvider",
-    async recover(aws, { url }) {
-      const name = String(url).replace("https://", "");
-      const arn = `arn:${aws.partition}:iam::${await aws.accountId()}:oidc-provider/${name}`;
-      return (await orGone(provider(aws, arn))) && arn;
-    },
-  },
+  crossplane: { kind: "iam/OpenIDConnectProvider" },
   tags: pairTags(
     (aws, id, Tags) => api(aws).send(new sdk.TagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, Tags })),
     (aws, id, TagKeys) =>

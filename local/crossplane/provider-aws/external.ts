@@ -1,5 +1,6 @@
 /** One resource in AWS as its managed resource describes it: observe, create, update, delete. */
 
+import { randomUUID } from "node:crypto";
 import { withCallSettings } from "../../aws/call-settings.ts";
 import { isBlock } from "../../aws/compare.ts";
 import type { Aws } from "../../aws/connection.ts";
@@ -55,7 +56,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
   const given = externalName(managed);
   const name = given === undefined ? undefined : (kind.nameOf?.(given) ?? given);
   const inputs: Properties = {
-    ...generatedName(kind, managed),
+    ...generatedName(kind),
     ...inputsOf(kind, spec),
     ...(named && { [named]: name }),
   };
@@ -90,17 +91,16 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
       await handler.ready?.(aws, id);
     },
 
-    /** Creates it and resolves when it is usable; `made` receives its external name as soon as AWS has assigned it. */
+    /** Creates it and resolves when it is usable; `made` receives its external name, also of one that did not become usable. */
     async create(made: (externalName: string) => Promise<void>): Promise<void> {
       const mistakes = handler.validate?.(inputs) ?? [];
       if (mistakes.length > 0)
         throw new Error(mistakes.map(({ property, reason }) => `${property}: ${reason}`).join("; "));
-      const known = (id: string) => made(nameOf(id));
       try {
-        await known(await withCallSettings({ made: known }, () => handler.create(aws, inputs)));
+        await made(nameOf(await handler.create(aws, inputs)));
       } catch (error) {
         // It exists, and is not usable yet: from here on it is observed like any other.
-        if (error instanceof IncompleteError) await known(error.id);
+        if (error instanceof IncompleteError) await made(nameOf(error.id));
         throw error;
       }
     },
@@ -119,15 +119,9 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
       const id = idOf();
       if (id !== undefined) await handler.delete(aws, id, last);
     },
-
-    /** The external name of a resource whose creation was interrupted; undefined when AWS has none. */
-    recover: async (): Promise<string | undefined> => kind.recover?.(aws, inputs, managed.metadata.name),
-    /** Whether a creation may be repeated without knowing how the last one ended. */
-    repeatable: handler.idOf !== undefined || kind.recover !== undefined,
   };
 }
 
-/** The name that Terraform would make up. Ours is the same at every attempt. */
-function generatedName(kind: Kind, { metadata }: Managed): Properties {
-  return kind.generatedName ? { [kind.generatedName]: `terraform-${metadata.uid.replaceAll("-", "")}` } : {};
-}
+/** The name that Terraform makes up, another one at every attempt. */
+const generatedName = (kind: Kind): Properties =>
+  kind.generatedName ? { [kind.generatedName]: `terraform-${randomUUID().replaceAll("-", "")}` } : {};

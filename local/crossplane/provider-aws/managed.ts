@@ -146,12 +146,8 @@ export const conditionOf = {
  * finalizers of other controllers, and deletion. A change of status does not.
  */
 export function desiredState({ metadata, spec }: Managed): string {
-  const own: readonly string[] = [
-    annotationKeys.createPending,
-    annotationKeys.createSucceeded,
-    annotationKeys.createFailed,
-    annotationKeys.externalName,
-  ];
+  // crossplane-runtime, pkg/resource/predicates.go: a person who removes one of them calls for nothing.
+  const own: readonly string[] = [annotationKeys.createPending, annotationKeys.createFailed];
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => !own.includes(key));
   const finalizers = (metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
   return JSON.stringify([

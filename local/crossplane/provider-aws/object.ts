@@ -65,17 +65,14 @@ export class ManagedObject {
     await this.patchUnchanged({ metadata: { annotations: { [annotationKeys.createPending]: this.#time() } } });
   }
 
-  /** AWS gave the resource its name, or a change gave it another one. It must not be lost, so no change by others keeps it from being written. */
-  async creationSucceeded(externalName: string): Promise<void> {
-    const annotations = {
-      [annotationKeys.externalName]: externalName,
-      [annotationKeys.createSucceeded]: this.#time(),
-    };
-    await this.patch({ metadata: { annotations } });
+  /** The creation goes on by itself: its result is not waited for. */
+  async creationStarted(): Promise<void> {
+    await this.patch({ metadata: { annotations: { [annotationKeys.createSucceeded]: this.#time() } } });
   }
 
-  async creationFailed(): Promise<void> {
-    await this.patch({ metadata: { annotations: { [annotationKeys.createFailed]: this.#time() } } });
+  /** AWS gave the resource its name, or a change gave it another one. It must not be lost, so no change by others keeps it from being written. */
+  async created(externalName: string): Promise<void> {
+    await this.patch({ metadata: { annotations: { [annotationKeys.externalName]: externalName } } });
   }
 
   /** Writes conditions, and what was observed; nothing when they are there already. */

@@ -79,9 +79,9 @@ export class Reconciliation {
       return "wait";
     }
     await initialize(this.#object, this.#kind);
+    if (creationIsIncomplete(this.#managed)) return this.#creationUnknown();
     await attempt("resolve", () => resolve(this.#object, this.#kind, this.#options.objects));
     const external = await attempt("connect", () => this.#connect());
-    if (await attempt("connect", () => this.#recovered(external))) return "again";
     const observed = await attempt("observe", () => external.observe());
     if (isDeleted(this.#managed)) return this.#delete(external, observed);
     return observed ? this.#maintain(external, observed) : this.#create(external);
@@ -94,34 +94,23 @@ export class Reconciliation {
     return externalOf(this.#kind, this.#managed, aws);
   }
 
-  /** Takes up a creation that an earlier run of the controller began and could not record. True: it had made something. */
-  async #recovered(external: External): Promise<boolean> {
-    if (!creationIsIncomplete(this.#managed)) return false;
-    if (!external.repeatable && externalName(this.#managed) === undefined)
-      throw new Error(
-        `cannot determine creation result - remove the ${annotationKeys.createPending} annotation if it is safe to proceed`,
-      );
-    const found = await external.recover();
-    if (found !== undefined) await this.#object.creationSucceeded(found);
-    return found !== undefined;
+  /** Somebody has to say how a creation ended, for each kind: upjet tells Crossplane of none that its name is known beforehand. */
+  async #creationUnknown(): Promise<Outcome> {
+    const message = `cannot determine creation result - remove the ${annotationKeys.createPending} annotation if it is safe to proceed`;
+    await this.#object.fail("CannotInitializeManagedResource", message, [conditionOf.creating]);
+    return "wait";
   }
 
   async #create(external: External): Promise<Outcome> {
     if (!allows(this.#managed, "Create")) throw new Failure("observe", "external resource does not exist");
     await this.#object.addFinalizer();
     await this.#object.creationBegins();
-    await this.#object.mark([conditionOf.creating]);
-    let recorded = "";
-    const record = async (name: string) => {
-      if (name === recorded) return;
-      await this.#object.creationSucceeded(name);
-      recorded = name;
-      await this.#accepted();
-    };
+    // Upjet creates every kind in the background, and keeps the ID in memory until then: a provider that is killed makes it once more.
+    await this.#object.creationStarted();
+    await this.#accepted();
     try {
-      await external.create(record);
+      await external.create((name) => this.#created(name));
     } catch (error) {
-      if (recorded === "") await this.#object.creationFailed();
       throw new Failure("create", messageOf(error), { conditions: [conditionOf.creating] });
     }
     await this.#tell("Created", "creation");
@@ -129,7 +118,12 @@ export class Reconciliation {
     return "again";
   }
 
-  /** AWS has accepted the creation: an error of an earlier attempt is over, while it may take minutes until the resource is usable. */
+  /** What is known when the program ends is lost with it. */
+  async #created(name: string): Promise<void> {
+    if (!this.#options.signal.aborted) await this.#object.created(name);
+  }
+
+  /** An error of an earlier attempt is over, while it may take minutes until the resource is usable. */
   async #accepted(): Promise<void> {
     try {
       await this.#object.mark([conditionOf.creating, conditionOf.success]);
@@ -182,7 +176,7 @@ export class Reconciliation {
           `${immutable.join(", ")} can't be changed on an existing resource`,
         { ...details, outcome: "poll" },
       );
-    const renamed = (name: string) => this.#object.creationSucceeded(name);
+    const renamed = (name: string) => this.#object.created(name);
     await attempt("update", () => external.update(observed, renamed), details);
     await this.#tell("Updated", "update");
     await this.#object.mark([conditionOf.success, ...this.#lastOperation()]);

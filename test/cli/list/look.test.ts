@@ -9,7 +9,7 @@ const app = flux("Kustomization", "shop", "shop");
 
 test("a hundred spokes are shown in less than two seconds, though two of them never answer", async () => {
   const never = () => new Promise<never>(() => {});
-  const silent = { list: never, find: never, log: never };
+  const silent = { list: never, find: never, annotate: never, log: never };
   const answering = names.map((name) => [name, serving([...platform, app], 50)] as const);
   const apis = { ...Object.fromEntries(answering), "spoke-3": silent, "spoke-77": silent };
   const begun = performance.now();

@@ -61,6 +61,9 @@ export const serving = (objects: readonly KubeObject[], ms = 0): Api => ({
     );
   },
   log: async () => "",
+  annotate: async () => {
+    throw new Error("nothing is to be changed");
+  },
   find: async ({ plural, namespace }, name) =>
     objects.find(
       ({ kind, metadata }) => pluralOf(kind) === plural && metadata.name === name && metadata.namespace === namespace,

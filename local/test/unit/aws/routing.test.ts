@@ -11,17 +11,6 @@ test("the import id of a route gives the id that a creation gives", async () => 
   });
 });
 
-test("an association whose route table is gone was not made: there is none to recover", async () => {
-  const association = handlers.get("aws:ec2/routeTableAssociation:RouteTableAssociation") as Handler;
-  const { aws } = fakeAws({
-    DescribeRouteTables: () => {
-      throw awsError("InvalidRouteTableID.NotFound");
-    },
-  });
-  const inputs = { routeTableId: "rtb-1", subnetId: "subnet-1" };
-  await expect(association.definition?.crossplane?.recover?.(aws, inputs, "name")).resolves.toBeUndefined();
-});
-
 test("an association that is moved to another table goes on under the id that EC2 gives it then", async () => {
   const association = handlers.get("aws:ec2/routeTableAssociation:RouteTableAssociation") as Handler;
   const held = new Map([["rtb-1", "rtbassoc-old"]]);

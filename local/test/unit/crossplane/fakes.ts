@@ -195,13 +195,18 @@ export const things = (handler: Handler, more: Partial<Kind> = {}, outputs: Fiel
 });
 
 /** One pass of the reconciler over an object. */
-export function pass(cluster: FakeCluster, kind: Kind, name: string): Promise<Outcome> {
+export function pass(
+  cluster: FakeCluster,
+  kind: Kind,
+  name: string,
+  signal = new AbortController().signal,
+): Promise<Outcome> {
   const aws = { region: "us-east-1", partition: "aws", accountId: async () => "111122223333" } as unknown as Aws;
   const reconciliation = new Reconciliation(kind, cluster.get(kind, name) as Managed, {
     objects: cluster.objects,
     connections: { connect: async () => aws },
     now: () => new Date(),
-    signal: new AbortController().signal,
+    signal,
   });
   return reconciliation.run();
 }

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { callSettings } from "../../../aws/call-settings.ts";
 import { sameSet } from "../../../aws/compare.ts";
 import { out } from "../../../aws/define/fields.ts";
+import type { Kind } from "../../../crossplane/provider-aws/kind.ts";
 import { conditionsOf, FakeCluster, FakeService, pass, settle, things } from "./fakes.ts";
 
 let cluster: FakeCluster;
@@ -354,31 +355,71 @@ describe("management policies and pauses", () => {
 });
 
 describe("a controller that was killed while it made a resource", () => {
-  const pending = { "crossplane.io/external-create-pending": "2026-01-01T00:00:00.000Z" };
+  const begun = "2026-01-01T00:00:00.000Z";
+  const pending = { "crossplane.io/external-create-pending": begun };
+  const annotationsOf = (kind: Kind) => cluster.get(kind, "one")?.metadata.annotations;
 
-  test("finds it again and makes no second one", async () => {
-    service.things.set("thing-3", { name: "x", size: 1 });
-    const kind = things(service.handler("assigned"), { recover: async () => "thing-3" });
-    cluster.add(kind, "one", {}, { annotations: pending });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
-    expect([...service.things.keys()]).toEqual(["thing-3"]);
+  test("keeps no ID of what AWS made, and makes it once more: upjet has the ID in memory alone", async () => {
+    const ends = new AbortController();
+    const handler = service.handler("assigned");
+    const kind = things({
+      ...handler,
+      create: async (...of) => {
+        const id = await handler.create(...of);
+        ends.abort();
+        return id;
+      },
+    });
+    cluster.add(kind, "one", {});
+    await pass(cluster, kind, "one", ends.signal);
+    expect(annotationsOf(kind)).not.toHaveProperty("crossplane.io/external-name");
+    expect(await settle(cluster, things(handler), "one")).toBe("poll");
+    expect([...service.things.keys()]).toEqual(["thing-1", "thing-2"]);
+    expect(annotationsOf(kind)).toMatchObject({ "crossplane.io/external-name": "thing-2" });
   });
 
-  test("makes it when it is nowhere", async () => {
-    const kind = things(service.handler("assigned"), { recover: async () => undefined });
-    cluster.add(kind, "one", {}, { annotations: pending });
+  test("finds what has the name that the object gives it, and makes no second one", async () => {
+    const kind = things(service.handler("name"), { named: "name" });
+    service.things.set("one", { name: "one", size: 1 });
+    const ended = { ...pending, "crossplane.io/external-create-succeeded": begun };
+    cluster.add(kind, "one", { forProvider: { size: 1 } }, { annotations: ended });
     expect(await settle(cluster, kind, "one")).toBe("poll");
-    expect(service.things.size).toBe(1);
+    expect([...service.things.keys()]).toEqual(["one"]);
   });
 
-  test("asks a person where nobody can tell, as Crossplane does", async () => {
+  test.each([
+    ["assigned", {}],
+    ["name", { named: "name" }],
+  ] as const)(
+    "before Crossplane knew that the creation runs: a person has to say how it ended, whoever gives the name (%s)",
+    async (naming, traits) => {
+      const kind = things(service.handler(naming), traits);
+      const finalizers = ["finalizer.managedresource.crossplane.io"];
+      cluster.add(kind, "one", {}, { annotations: pending, finalizers });
+      expect(await pass(cluster, kind, "one")).toBe("wait");
+      expect(conditionsOf(cluster, kind, "one")).toMatchObject({
+        Ready: "False Creating",
+        Synced: expect.stringMatching(
+          /^False ReconcileError: cannot determine creation result - remove the crossplane.io\/external-create-pending annotation/,
+        ),
+      });
+      cluster.delete(kind, "one");
+      expect(await pass(cluster, kind, "one")).toBe("wait");
+      expect(cluster.get(kind, "one")?.metadata.finalizers).toEqual(finalizers);
+      expect(service.things.size).toBe(0);
+    },
+  );
+
+  test("goes on when a person says that the creation ended, with the ID where there is one", async () => {
     const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", {}, { annotations: pending });
-    expect(await pass(cluster, kind, "one")).toBe("retry");
-    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(
-      /cannot determine creation result - remove the crossplane.io\/external-create-pending/,
-    );
-    expect(service.things.size).toBe(0);
+    service.things.set("thing-9", { name: "x", size: 1 });
+    const said = { "crossplane.io/external-create-succeeded": "2026-01-01T00:10:00Z" };
+    cluster.add(kind, "one", {}, { annotations: { ...pending, ...said, "crossplane.io/external-name": "thing-9" } });
+    cluster.add(kind, "two", {}, { annotations: { ...pending, ...said } });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect([...service.things.keys()]).toEqual(["thing-9"]);
+    expect(await settle(cluster, kind, "two")).toBe("poll");
+    expect(service.things.size).toBe(2);
   });
 });
 

@@ -1,0 +1,137 @@
+import type { Spoke } from "../../functions/spoke/api.ts";
+import { managedKinds, pluralOf } from "../../functions/spoke/kinds.ts";
+import { at, type KubeObject } from "../../functions/spoke/kube.ts";
+import { fleetTag, labelKeys } from "../../lib/labels.ts";
+import { fleetNames, namespaces } from "../../lib/names.ts";
+import { spokeNames } from "../../lib/spoke.ts";
+import type { Look } from "../adopt/aws.ts";
+import { recognize } from "../adopt/recognize.ts";
+import type { Api } from "../kubernetes/api.ts";
+import { type Connect, connect } from "../kubernetes/connect.ts";
+import { readLine } from "../line.ts";
+import { refuse, UsageError } from "../usage.ts";
+import { createSucceeded, externalName, type Plan, planOf } from "./plan.ts";
+
+export const summary = "tell Crossplane how creations of a spoke ended that it was interrupted in";
+
+export const help = `Usage: fleet recover <spoke> [--yes] [options]
+
+Crossplane's AWS provider forgets what it was making when it is killed. It then says "cannot determine creation result", makes the
+same again, or fails because AWS has it already. This looks in AWS for what was made, by the spoke's tags, notes the IDs at the managed
+resources on the hub, and lets Crossplane make what AWS does not have. It names what was made twice, which nobody manages. It
+changes nothing in AWS. Without --yes it says what it would do, and changes nothing on the hub either.
+
+  --yes                  do it
+  --profile NAME         profile of the AWS CLI for the spoke's account; default: the credentials of the environment
+  --context NAME         the hub's context in the kubeconfig; default: the current one
+
+The hub is read and changed with your own rights, which include to patch managed resources in the namespace spokes. AWS is asked with
+those in docs/reference/deployer-policy/fleet-adopt.json.
+
+Exit code 0: nothing is interrupted, or Crossplane was told; 1: something has to be decided by a person, or without --yes there is
+something to do; 2: it was called wrongly, or there is no such spoke.
+
+Examples:
+  fleet recover green
+  fleet recover green --profile spokes --yes
+`;
+
+export const options = {
+  yes: { type: "boolean", default: false },
+  profile: { type: "string" },
+  context: { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+// The clients of the AWS SDK take a moment to load, which a wrong command line need not wait for.
+const lookInAws: Look = async (...args) => (await import("../adopt/aws.ts")).look(...args);
+
+/** The managed resources of a spoke. */
+async function managedOf(hub: Api, spoke: string): Promise<KubeObject[]> {
+  const { kindsOf, listed } = await import("../kubernetes/api.ts");
+  const labelSelector = `${labelKeys.cluster}=${spoke}`;
+  const all = kindsOf(managedKinds).map((kind) => ({ ...kind, namespace: namespaces.spokes }));
+  return (await Promise.all(all.map((kind) => listed(hub, kind, { labelSelector })))).flat();
+}
+
+/** The fleet that a spoke's resources belong to, as their tags say. @throws UsageError while there are none */
+function fleetOf(objects: readonly KubeObject[], spoke: string): string {
+  const [fleet] = objects.flatMap(
+    ({ spec }) => (at(spec, "forProvider", "tags", fleetTag) as string | undefined) ?? [],
+  );
+  if (fleet !== undefined) return fleet;
+  throw new UsageError(`the hub makes nothing of spoke ${spoke} in AWS yet: fleet why ${spoke} says what it waits for`);
+}
+
+const named = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`;
+const lines = (head: string, items: readonly string[]): string[] =>
+  items.length === 0 ? [] : [head, ...items.map((item) => `  ${item}`)];
+
+/** What is done, and what is left to a person. */
+const report = ({ again, found, left, several, unknown }: Plan): string[] => [
+  ...lines(
+    "AWS has what Crossplane began to make; its ID is noted:",
+    found.map(({ object, id }) => `${named(object)}: ${id}`),
+  ),
+  ...lines(
+    "AWS has none, or Crossplane finds it by its name; Crossplane goes on:",
+    again.map(({ object }) => named(object)),
+  ),
+  ...lines(
+    "AWS has several that it could be. Delete those that nothing uses, then run this again:",
+    several.map(({ object, ids }) => `${named(object)}: ${ids.join(", ")}`),
+  ),
+  ...lines(
+    `Not to be found before what uses it is there. Look in AWS; if it is there, set the annotation ${externalName} to its ID, and in any case ${createSucceeded} to the time of now:`,
+    unknown.map(({ object }) => named(object)),
+  ),
+  ...lines("With the spoke's tags, but managed by nobody. Delete it in AWS if nothing uses it:", left),
+];
+
+/** Tells Crossplane. The annotation of the time has the provider look again at once (crossplane-runtime, pkg/resource/predicates.go). */
+async function tell(hub: Api, { again, found }: Plan): Promise<void> {
+  const ended = { [createSucceeded]: new Date().toISOString().replace(/\.\d+/, "") };
+  const told = [
+    ...found.map(({ object, id }) => ({ object, more: { [externalName]: id } })),
+    ...again.map(({ object }) => ({ object, more: {} })),
+  ];
+  for (const { object, more } of told)
+    await hub.annotate(
+      { apiVersion: object.apiVersion, plural: pluralOf(object.kind), namespace: namespaces.spokes },
+      object.metadata.name,
+      { ...more, ...ended },
+    );
+}
+
+export async function run(
+  argv: readonly string[],
+  its: { readonly connect: Connect } = { connect },
+  look = lookInAws,
+): Promise<number> {
+  const { values, args, problems } = readLine("recover", argv, options, { arguments: ["spoke"] });
+  refuse("recover", problems);
+  const { spoke: name } = args;
+  const { hub } = await its.connect(values.context);
+  const { findSpoke } = await import("../kubernetes/spokes.ts");
+  const { spec }: Spoke = await findSpoke(hub, name);
+  const objects = await managedOf(hub, name);
+  const fleet = fleetOf(objects, name);
+  const prefix = fleetNames(fleet).spokePrefix;
+  const inAws = await look(
+    { fleet, spoke: name, cluster: spokeNames(prefix, name).cluster, region: spec.region },
+    values.profile === undefined ? {} : { profile: values.profile },
+  );
+  if (spec.account !== undefined && spec.account.id !== inAws.account)
+    throw new UsageError(
+      `spoke ${name} is in account ${spec.account.id}, and the credentials are of ${inAws.account}: name others with --profile`,
+    );
+  const plan = planOf(objects, recognize({ spoke: name, fleet, prefix, spec }, inAws));
+  const said = report(plan);
+  console.log(said.length === 0 ? `Nothing of ${name} was interrupted` : said.join("\n"));
+  const isToDo = plan.found.length + plan.again.length > 0;
+  if (isToDo && values.yes) {
+    await tell(hub, plan);
+    console.log(`Crossplane was told. fleet why ${name} shows how it goes on`);
+  } else if (isToDo) console.log("Nothing was changed: --yes does it");
+  return plan.several.length + plan.unknown.length > 0 || (isToDo && !values.yes) ? 1 : 0;
+}

@@ -1,0 +1,86 @@
+import { existingIds, numberedResources } from "../../functions/spoke/existing.ts";
+import { condition, type KubeObject } from "../../functions/spoke/kube.ts";
+import type { Recognized } from "../adopt/recognize.ts";
+
+/** How creations ended that Crossplane was interrupted in. */
+
+/** Annotations of crossplane-runtime (pkg/meta). */
+export const externalName = "crossplane.io/external-name";
+export const createSucceeded = "crossplane.io/external-create-succeeded";
+const createPending = "crossplane.io/external-create-pending";
+const createFailed = "crossplane.io/external-create-failed";
+const resourceName = "crossplane.io/composition-resource-name";
+
+/** A managed resource whose creation was interrupted. */
+interface Interrupted {
+  readonly object: KubeObject;
+}
+
+export interface Plan {
+  /** AWS has it, and the object does not know. */
+  readonly found: readonly (Interrupted & { readonly id: string })[];
+  /** Crossplane may make it: AWS has none, or finds it again by the name that the object gives it. */
+  readonly again: readonly Interrupted[];
+  /** AWS has several that it could be. */
+  readonly several: readonly (Interrupted & { readonly ids: readonly string[] })[];
+  /** Carries no tag by which it would be found, until more of the spoke is there. */
+  readonly unknown: readonly Interrupted[];
+  /** IDs of what was made twice. */
+  readonly left: readonly string[];
+}
+
+const annotation = ({ metadata }: KubeObject, name: string): string | undefined => metadata.annotations?.[name];
+const time = (text: string | undefined): number => (text === undefined ? 0 : Date.parse(text));
+
+/** As crossplane-runtime decides (pkg/meta, ExternalCreateIncomplete): nothing says how the last creation ended. */
+function isIncomplete(object: KubeObject): boolean {
+  const ended = [createSucceeded, createFailed].map((name) => time(annotation(object, name)));
+  return time(annotation(object, createPending)) > Math.max(...ended);
+}
+
+/** Whether Crossplane tries to make what it knows no ID of, and fails: AWS may have it already. */
+const isStuck = (object: KubeObject): boolean =>
+  annotation(object, createPending) !== undefined &&
+  annotation(object, externalName) === undefined &&
+  condition(object, "Synced")?.status === "False";
+
+/** Kinds that AWS numbers and that the search by tags does not find; what names them has to be there first. */
+const withoutTags: readonly string[] = [
+  "Key",
+  "OpenIDConnectProvider",
+  "RouteTableAssociation",
+  "SecurityGroupIngressRule",
+];
+const numberedKinds = new Set([
+  ...Object.values(numberedResources).map(({ kind }) => kind as string),
+  "SecurityGroupIngressRule",
+]);
+
+/**
+ * Decides what Crossplane is told.
+ * @param objects the managed resources of one spoke on the hub
+ * @param recognized what AWS has of the spoke
+ */
+export function planOf(objects: readonly KubeObject[], recognized: Recognized): Plan {
+  const ids = existingIds({ spec: { existing: recognized.existing } as never });
+  const candidates = (key: string): readonly string[] =>
+    recognized.ambiguous.get(key) ?? [ids.get(key)].filter((id) => id !== undefined);
+  const plan = { found: [], again: [], several: [], unknown: [], left: [] } as {
+    -readonly [Field in keyof Plan]: Plan[Field][number][];
+  };
+  for (const object of objects) {
+    const key = annotation(object, resourceName) ?? "";
+    const name = annotation(object, externalName);
+    const isNumbered = numberedKinds.has(object.kind) && object.kind !== "NodeGroup";
+    const inAws = isNumbered ? candidates(key) : [];
+    const [id] = inAws;
+    if (!isIncomplete(object) && !isStuck(object)) {
+      if (name !== undefined && inAws.includes(name)) plan.left.push(...inAws.filter((each) => each !== name));
+    } else if (inAws.length > 1) plan.several.push({ object, ids: inAws });
+    else if (id !== undefined) plan.found.push({ object, id });
+    else if (isNumbered && withoutTags.includes(object.kind)) plan.unknown.push({ object });
+    else if (isIncomplete(object)) plan.again.push({ object });
+  }
+  plan.left.push(...recognized.left.filter((each) => !plan.left.includes(each)));
+  return plan;
+}

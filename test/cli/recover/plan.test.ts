@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import type { InAws, Tagged } from "../../../cli/adopt/aws.ts";
+import { recognize } from "../../../cli/adopt/recognize.ts";
+import { planOf } from "../../../cli/recover/plan.ts";
+import { spoke } from "../../functions/spoke/support/fixtures.ts";
+import { running } from "../../functions/spoke/support/world.ts";
+import { inAwsOf, subjectOf } from "../adopt/support/made.ts";
+import { interruptedIn } from "./support/interrupted.ts";
+
+const blue = running(spoke({ network: { cidr: "10.100.0.0/16", zones: 2, natGateways: "single" } }));
+const made = inAwsOf(blue);
+const { begun, failing, known, objectsWith } = interruptedIn(blue);
+
+function plan(changes: Parameters<typeof objectsWith>[0], inAws: InAws = made) {
+  const { again, found, left, several, unknown } = planOf(objectsWith(changes), recognize(subjectOf(blue), inAws));
+  const name = ({ object }: { object: { metadata: { name: string } } }) => object.metadata.name;
+  return {
+    found: Object.fromEntries(found.map((each) => [name(each), each.id])),
+    again: again.map(name),
+    several: Object.fromEntries(several.map((each) => [name(each), each.ids])),
+    unknown: unknown.map(name),
+    left,
+  };
+}
+const nothing = { found: {}, again: [], several: {}, unknown: [], left: [] };
+const without = (kind: string): InAws => ({ ...made, tagged: made.tagged.filter((each) => each.kind !== kind) });
+const twice = (kind: string, id: string): InAws => {
+  const one = made.tagged.find((each) => each.kind === kind) as Tagged;
+  return { ...made, tagged: [...made.tagged, { ...one, id }] };
+};
+
+describe("a creation of which Crossplane can't determine the result", () => {
+  test("ended where AWS has what carries the tags: its ID is noted", () =>
+    expect(plan({ vpc: begun })).toEqual({ ...nothing, found: { "blue-vpc": known("vpc") } }));
+
+  test("is begun anew where AWS has nothing", () =>
+    expect(plan({ "nat-0": begun }, without("NATGateway"))).toEqual({ ...nothing, again: ["blue-nat-0"] }));
+
+  test.each(["cluster", "role-node", "logs"])("of %s is repeated: AWS finds it by its name", (key) =>
+    expect(plan({ [key]: { ...begun, ...{ "crossplane.io/external-name": key } } })).toEqual({
+      ...nothing,
+      again: [`blue-${key}`],
+    }),
+  );
+
+  test("is left to a person where AWS has several that it could be", () =>
+    expect(plan({ "address-0": begun }, twice("EIP", "eipalloc-2"))).toEqual({
+      ...nothing,
+      several: { "blue-address-0": [known("address-0"), "eipalloc-2"] },
+    }));
+
+  test.each(["key", "oidc-provider"])("of %s is left to a person until the cluster that uses it is there", (key) => {
+    expect(plan({ [key]: begun }, { ...made, cluster: undefined })).toMatchObject({
+      found: {},
+      unknown: [`blue-${key}`],
+    });
+    expect(plan({ [key]: begun })).toMatchObject({ found: { [`blue-${key}`]: expect.anything() }, unknown: [] });
+  });
+
+  test("that ended or failed is none", () => {
+    const later = "2026-11-26T01:00:00Z";
+    expect(plan({ vpc: { ...begun, "crossplane.io/external-create-failed": later } })).toEqual(nothing);
+    expect(plan({ vpc: { ...begun, "crossplane.io/external-create-succeeded": later } })).toEqual(nothing);
+  });
+});
+
+describe("a creation that fails because AWS has the resource already", () => {
+  test("takes the one that is there", () =>
+    expect(plan({ "nat-0": failing })).toEqual({ ...nothing, found: { "blue-nat-0": known("nat-0") } }));
+
+  test("is left alone where AWS has none: something else is wrong", () =>
+    expect(plan({ "nat-0": failing }, without("NATGateway"))).toEqual(nothing));
+});
+
+test("what was made twice is named, and the one that the hub knows is not", () =>
+  expect(plan({}, twice("EIP", "eipalloc-2"))).toEqual({ ...nothing, left: ["eipalloc-2"] }));
+
+test("of a spoke that nothing interrupted there is nothing to do", () => expect(plan({})).toEqual(nothing));
