@@ -80,7 +80,8 @@ async function fleet(args: readonly string[]): Promise<string> {
   return stdout;
 }
 /** `pulumi up` with the program that is checked out. */
-const up = () => execute(tool("pulumi"), ["up", "--yes", "--skip-preview", "--non-interactive"], inProject());
+const up = () =>
+  execute(tool("pulumi"), ["up", "--yes", "--skip-preview", "--suppress-outputs", "--non-interactive"], inProject());
 
 /** What must stay of a spoke: everything in AWS, with the IDs of cluster and roles, which keep their names when they are made anew; nodes; the application's pods. */
 async function identities(spoke: string): Promise<string[]> {

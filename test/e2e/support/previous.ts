@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,11 +44,16 @@ async function previousCommit(): Promise<string> {
   );
 }
 
-/** Gives a checkout the packages that its lock file asks for: those of this one, where both files are the same. */
+/**
+ * Gives a checkout the packages that its lock file asks for: those of this one, where both files are the same. What is linked already stays,
+ * because programs of the checkout may be running.
+ */
 async function install(folder: string): Promise<void> {
-  const packages = join(folder, "node_modules");
+  const [own, packages] = [root, folder].map((of) => join(of, "node_modules")) as [string, string];
+  const isSame = read(folder, lockFile) === read(root, lockFile);
+  if (isSame && existsSync(packages) && realpathSync(packages) === realpathSync(own)) return;
   rmSync(packages, { recursive: true, force: true });
-  if (read(folder, lockFile) === read(root, lockFile)) symlinkSync(join(root, "node_modules"), packages);
+  if (isSame) symlinkSync(own, packages);
   else await succeed("npm", ["ci"], { cwd: folder });
 }
 
