@@ -2,7 +2,7 @@ import { ManagedSecret, type ManagedSecretArgs } from "../components/managed-sec
 import type { NotificationArgs } from "../components/notification.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import { fleetNames, hubName, namespaces } from "../lib/names.ts";
-import { type EventSource, isCommitStatus } from "../lib/notifications.ts";
+import { type EventSource, eventKinds, isCommitStatus } from "../lib/notifications.ts";
 import type { EventGroup, NotificationSecret, NotificationSetting } from "./notification-keys.ts";
 import { addressOf } from "./notification-rules.ts";
 import type { Settings } from "./settings.ts";
@@ -46,11 +46,11 @@ function authority(
   return isSameHost ? { "ca.crt": gitCaCertificate } : {};
 }
 
-const of = (kind: EventSource["kind"], namespace: string): EventSource => ({ kind, name: "*", namespace });
+const everythingIn = (namespace: string): EventSource[] => eventKinds.map((kind) => ({ kind, name: "*", namespace }));
 /** What Flux on the hub does, by group. */
 const sourcesOf: Readonly<Record<EventGroup, readonly EventSource[]>> = {
-  platform: [of("GitRepository", namespaces.flux), of("Kustomization", namespaces.flux)],
-  spokes: [of("Kustomization", namespaces.spokes), of("HelmRelease", namespaces.spokes)],
+  platform: everythingIn(namespaces.flux),
+  spokes: everythingIn(namespaces.spokes),
 };
 
 /** The notifications of the hub's Flux, by logical name. */

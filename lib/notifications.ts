@@ -19,9 +19,22 @@ export const isCommitStatus = (type: NotificationType): type is CommitStatusType
 export const severities = ["info", "error"] as const;
 export type Severity = (typeof severities)[number];
 
+/**
+ * Kinds of Flux whose events are told. A HelmRelease whose chart can't be fetched says nothing itself: its HelmChart does, or the
+ * HelmRepository (helm-controller 1.6, internal/controller/helmrelease_controller.go, "SourceNotReady").
+ */
+export const eventKinds = [
+  "ArtifactGenerator",
+  "GitRepository",
+  "HelmChart",
+  "HelmRelease",
+  "HelmRepository",
+  "Kustomization",
+] as const;
+
 /** Kind, name and namespace of objects of Flux whose events are told. */
 export interface EventSource {
-  readonly kind: "GitRepository" | "HelmRelease" | "Kustomization";
+  readonly kind: (typeof eventKinds)[number];
   /** `*` for all. */
   readonly name: string;
   /** The Alert's by default. Another one counts only where Flux takes references to other namespaces, as on the hub. */

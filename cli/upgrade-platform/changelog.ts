@@ -1,31 +1,51 @@
 import { fileAt } from "../diff/git.ts";
 
-interface Section {
-  readonly heading: string;
+interface Part {
+  /** What it is about, such as what a user has to do; empty for entries above the first heading of a release. */
+  readonly title: string;
+  /** List items, each with the lines that belong to it. */
   readonly entries: readonly string[];
 }
 
-/** The sections of a changelog with their entries: list items, each with the lines that belong to it. */
-const sectionsOf = (text: string): Section[] =>
-  text
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => {
-      const [heading = "", ...lines] = section.split("\n");
-      const entries = lines
-        .join("\n")
-        .split(/^(?=- )/m)
-        .map((entry) => entry.trim());
-      return { heading, entries: entries.filter((entry) => entry.startsWith("- ")) };
-    });
+interface Release {
+  readonly heading: string;
+  readonly parts: readonly Part[];
+}
+
+/** A text by its headings: each with what stands below it. */
+function below(text: string, heading: RegExp): [string, string][] {
+  const sections = text.split(heading).slice(1);
+  return sections.map((section) => {
+    const [title = "", ...lines] = section.split("\n");
+    return [title, lines.join("\n")];
+  });
+}
+
+function entriesIn(text: string): string[] {
+  const items = text.split(/^(?=- )/m).map((entry) => entry.trim());
+  return items.filter((entry) => entry.startsWith("- "));
+}
+
+/** The releases of a changelog, newest first, with what is said of them. */
+export const releasesIn = (text: string): Release[] =>
+  below(text, /^## /m).map(([heading, said]) => {
+    const [untitled = ""] = said.split(/^### /m);
+    const titled = below(said, /^### /m).map(([title, lines]) => ({ title, entries: entriesIn(lines) }));
+    return { heading, parts: [{ title: "", entries: entriesIn(untitled) }, ...titled] };
+  });
 
 /** What the changelog says of the later commit and not of the earlier one, whatever the section is called by now. */
 function changesBetween(before: string, after: string): string {
-  const known = new Set(sectionsOf(before).flatMap(({ entries }) => entries));
-  return sectionsOf(after)
-    .map(({ heading, entries }) => ({ heading, added: entries.filter((entry) => !known.has(entry)) }))
-    .filter(({ added }) => added.length > 0)
-    .map(({ heading, added }) => `## ${heading}\n\n${added.join("\n")}`)
+  const known = new Set(releasesIn(before).flatMap(({ parts }) => parts.flatMap(({ entries }) => entries)));
+  return releasesIn(after)
+    .map(({ heading, parts }) => {
+      const added = parts.map(({ title, entries }) => ({ title, entries: entries.filter((each) => !known.has(each)) }));
+      const said = added.filter(({ entries }) => entries.length > 0);
+      const texts = said.map(({ title, entries }) => [title && `### ${title}`, entries.join("\n")].filter(Boolean));
+      return { heading, texts: texts.flat() };
+    })
+    .filter(({ texts }) => texts.length > 0)
+    .map(({ heading, texts }) => [`## ${heading}`, ...texts].join("\n\n"))
     .join("\n\n");
 }
 

@@ -1,6 +1,6 @@
 /** The commands of the local stack, for what drives it from outside: end-to-end tests and benchmarks. */
 export { prepareAddons } from "./addons.ts";
-export { profileOf } from "./aws.ts";
+export { profileOf, rootAws } from "./aws.ts";
 export type { Choices } from "./choices.ts";
 export { main } from "./command.ts";
 export { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";

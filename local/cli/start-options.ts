@@ -4,12 +4,13 @@ import { type Choices, choices } from "./choices.ts";
 import type { UpOptions } from "./up.ts";
 
 const names = Object.keys(choices) as (keyof Choices)[];
-const allowed = `allowed are --hub-only (the hub without a spoke), ${names.map((name) => `--${name} ${choices[name].join("|")}`).join(", ")}, --addons with some of ${addonNames.join(",")}`;
+const allowed = `allowed are --hub-only (the hub without a spoke), --cloud-only (neither, and the repositories stay as they are), ${names.map((name) => `--${name} ${choices[name].join("|")}`).join(", ")}, --addons with some of ${addonNames.join(",")}`;
 
 /** The flags of `npm start`. Throws with what is allowed. */
 export function startOptions(argv: readonly string[]): UpOptions {
   const options = {
     "hub-only": { type: "boolean", default: false },
+    "cloud-only": { type: "boolean", default: false },
     git: { type: "string" },
     charts: { type: "string" },
     addons: { type: "string" },
@@ -25,5 +26,5 @@ export function startOptions(argv: readonly string[]): UpOptions {
   if (unknown !== undefined) throw new Error(`unknown argument --${unknown} ${read.values[unknown]}: ${allowed}`);
   const wanted = Object.fromEntries(named.map((name) => [name, read.values[name]])) as Partial<Choices>;
   const addons = readAddonNames(read.values.addons?.split(",").map((name) => name.trim()) ?? []);
-  return { hubOnly: read.values["hub-only"], choices: wanted, addons };
+  return { hubOnly: read.values["hub-only"], cloudOnly: read.values["cloud-only"], choices: wanted, addons };
 }

@@ -1,6 +1,7 @@
 // `npm start`: brings up the hub of the local stack and a spoke on it, or brings them to the present state of the checkout.
 // `-- --hub-only` leaves the spoke out; `-- --git token` or `--git github-app` has the clusters read Git over HTTPS,
 // `-- --charts oci` has them take charts from an OCI registry, `-- --charts private` charts, images and packages from a private one;
+// `-- --cloud-only` brings an instance of an earlier version the embedded cloud and the packages of this checkout and nothing else;
 // `-- --addons external_dns,cert_manager` builds what these add-ons take, which are off by default.
 import { join } from "node:path";
 import { bareRepository, hasPath } from "../git/index.ts";
@@ -27,8 +28,9 @@ await main(async () => {
   const dir = defaultDir();
   const started = performance.now();
   const { fleet } = await alone(dir, "npm start", () => bringUp(dir, "local", options));
-  console.log(
-    `${summary(fleet.instance(), await presentIn(fleet))}Started in ${duration(performance.now() - started)}.`,
-  );
+  const said = options.cloudOnly
+    ? "The embedded cloud and its packages are those of this checkout. Repositories, hub and spokes are as they were.\n"
+    : summary(fleet.instance(), await presentIn(fleet));
+  console.log(`${said}Started in ${duration(performance.now() - started)}.`);
   return 0;
 });

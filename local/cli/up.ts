@@ -4,7 +4,7 @@ import { cacheRoot } from "../toolchain/cache.ts";
 import type { AddonName } from "../toolchain/index.ts";
 import { addonSteps } from "./addons.ts";
 import type { Choices } from "./choices.ts";
-import { cloudSteps } from "./cloud-steps.ts";
+import { cloudSteps, runningCloudSteps } from "./cloud-steps.ts";
 import { demoSteps } from "./demo-steps.ts";
 import { type LocalFleet, newLocalFleet } from "./fleet.ts";
 import { registryStep } from "./registry-step.ts";
@@ -16,6 +16,8 @@ import { type Begins, keepDurations, lastDurations } from "./time-left.ts";
 export interface UpOptions {
   /** Leave out the demo's spoke. */
   readonly hubOnly: boolean;
+  /** Leave out everything of the fleet: an instance of another version keeps its repositories, its hub and its spokes. */
+  readonly cloudOnly?: boolean;
   /** What a new instance is made with; another one keeps what it has. */
   readonly choices?: Partial<Choices>;
   /** Add-ons that are off by default, to be ready for clusters besides those of earlier starts. */
@@ -35,13 +37,14 @@ function beginningOf(dir: string): Begins | undefined {
 export async function bringUp(
   dir: string,
   stack: string,
-  { hubOnly, choices, addons = [] }: UpOptions,
+  { hubOnly, cloudOnly = false, choices, addons = [] }: UpOptions,
 ): Promise<{ fleet: LocalFleet; timings: Timings }> {
   const fleet = newLocalFleet(dir, stack, choices);
-  const cloud = [fleet.instanceStep, ...cloudSteps, registryStep, ...(await addonSteps(dir, addons))];
-  const hub = [...fleet.machineSteps, ...cloud, ...pulumiSteps, ...hubSteps];
-  const steps = hubOnly ? hub : [...hub, ...demoSteps];
-  const begins = beginningOf(dir);
+  const services = [...(cloudOnly ? runningCloudSteps : cloudSteps), registryStep, ...(await addonSteps(dir, addons))];
+  const cloud = [...fleet.machineSteps, fleet.instanceStep, ...services, ...pulumiSteps];
+  const hub = cloudOnly ? [] : hubSteps;
+  const steps = hubOnly || cloudOnly ? [...cloud, ...hub] : [...cloud, ...hub, ...demoSteps];
+  const begins = cloudOnly ? undefined : beginningOf(dir);
   const durations = begins && (await lastDurations(cacheRoot(), begins));
   const timings = await runSteps(steps, fleet, join(dir, "logs"), standardOutput, durations);
   if (begins && !hubOnly) await keepDurations(cacheRoot(), begins, timings);

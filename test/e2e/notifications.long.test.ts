@@ -1,94 +1,152 @@
-/** Flux tells what it does: the hub a server of the platform team's, and a spoke the Git host of an application's commits. */
+/** Flux tells what it does: hub and spoke a server of the platform team's, and the spoke the Git host of an application's commits. */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer as createHttp, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer as createHttp } from "node:http";
 import { createServer as createHttps } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { GIT_HOST, gitAuthority, gitPaths } from "@eks-gitops-fleet/local/git";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withListed } from "../../cli/folder.ts";
 import { APP, APP_REPOSITORY, appFolder, fetchNow, manifests, sharedApp, untilApplied } from "./support/apps.ts";
+import { answer, CALL_SECONDS, calls, listen, told } from "./support/calls.ts";
 import { eventually, git, instance, kubectl, scratch, upWith } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
-import { fleet, getOnSpoke, sharedSpoke, workloads } from "./support/spokes.ts";
+import {
+  BOOTSTRAP_SECONDS,
+  fleet,
+  getOnSpoke,
+  onSpoke,
+  sharedSpoke,
+  system,
+  tryOnSpoke,
+  untilReady,
+  workloads,
+} from "./support/spokes.ts";
 
 const SPOKE = "blue";
-/** Seconds from a push, or a failure, to its call, on a machine that is busy. */
-const CALL_SECONDS = 180;
 const TOKEN = "t0ken-of-the-team";
 
-interface Call {
-  readonly method: string;
-  readonly path: string;
-  readonly authorization: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: what Flux posts
-  readonly body: any;
-}
-
-const calls: Call[] = [];
-const servers: Server[] = [];
-
-/** Records a call. Bitbucket Server answers 404 where a commit has no such status yet. */
-async function record(request: IncomingMessage): Promise<number> {
-  const { method = "", url = "", headers } = request;
-  const body = await text(request);
-  calls.push({ method, path: url, authorization: headers.authorization, body: body && JSON.parse(body) });
-  return method === "GET" ? 404 : 204;
-}
-const answer: RequestListener = (request, response) =>
-  void record(request).then(
-    (status) => response.writeHead(status).end(),
-    (error: Error) => response.writeHead(500).end(error.message),
-  );
-
-/** Has a server listen where pods of every cluster reach it. @returns its port */
-async function listen(server: Server): Promise<number> {
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, instance.gatewayAddress, resolve));
-  return (server.address() as AddressInfo).port;
-}
-afterAll(() => {
-  for (const server of servers) server.close();
+/** A Kustomization of a folder that its source does not have. */
+const broken = (name: string, namespace: string, source: string, serviceAccountName?: string) => ({
+  apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+  kind: "Kustomization",
+  metadata: { name, namespace },
+  spec: {
+    interval: "10m",
+    path: "./there-is-no-such-folder",
+    prune: true,
+    sourceRef: { kind: "GitRepository", name: source },
+    ...(serviceAccountName !== undefined && { serviceAccountName }),
+  },
 });
 
 describe("the hub's notification", () => {
-  const broken = "notified-of";
+  const name = "notified-of";
   beforeAll(async () => {
     const port = await listen(createHttp(answer));
     const address = `http://${instance.gatewayAddress}:${port}/flux`;
     await upWith((config) => ({ ...config, notifications: [{ name: "platform-team", type: "generic", address }] }));
   });
   afterAll(async () => {
-    await kubectl(["delete", "kustomization", broken, "--namespace", "flux-system", "--ignore-not-found"]);
+    await kubectl(["delete", "kustomization", name, "--namespace", "flux-system", "--ignore-not-found"]);
     await upWith((config) => config);
   });
 
   test("tells a server of a Kustomization that fails, and of which fleet it is", async () => {
-    const manifest = {
-      apiVersion: "kustomize.toolkit.fluxcd.io/v1",
-      kind: "Kustomization",
-      metadata: { name: broken, namespace: "flux-system" },
-      spec: {
-        interval: "10m",
-        path: "./there-is-no-such-folder",
-        prune: true,
-        sourceRef: { kind: "GitRepository", name: "gitops-system" },
-      },
-    };
     const file = join(scratch, "broken.json");
-    writeFileSync(file, JSON.stringify(manifest));
+    writeFileSync(file, JSON.stringify(broken(name, "flux-system", "gitops-system")));
     await kubectl(["apply", "--filename", file]);
-    await eventually(CALL_SECONDS, async () => {
-      const told = calls.find(({ path, body }) => path === "/flux" && body.involvedObject.name === broken);
-      expect(told?.body).toMatchObject({
-        involvedObject: { kind: "Kustomization", namespace: "flux-system" },
-        severity: "error",
-        metadata: { fleet: "fleet", cluster: "hub" },
-      });
-      expect(told?.body.message).toContain("there-is-no-such-folder");
+    const body = await told("/flux", name);
+    expect(body).toMatchObject({
+      involvedObject: { kind: "Kustomization", namespace: "flux-system" },
+      severity: "error",
+      metadata: { fleet: "fleet", cluster: "hub" },
     });
+    expect(body.message).toContain("there-is-no-such-folder");
+  });
+});
+
+describe("a spoke's notification", () => {
+  const folder = join("spokes", "fleet", SPOKE);
+  const alert = ["alert", "notifications", "--namespace", "flux-system"];
+  const ofPlatform = ["notified-of", "notified-of-later"] as const;
+  const ofTenant = "not-notified-of";
+  let platform: Checkout;
+
+  const apply = (manifest: object) => onSpoke(SPOKE, ["apply", "--filename", "-"], { input: JSON.stringify(manifest) });
+  const applyOfPlatform = (name: string) => apply(broken(name, "flux-system", "gitops-system", "kustomize-controller"));
+
+  beforeAll(async () => {
+    await sharedSpoke(SPOKE, "dev");
+    await sharedApp(SPOKE, "dev");
+    const port = await listen(createHttp(answer));
+    platform = await system();
+    // As the guide says.
+    await platform.edit(join("tools", "dev", "notifications", "provider.yaml"), (provider) => ({
+      ...provider,
+      spec: { ...provider.spec, type: "generic" },
+    }));
+    const { code, stdout, stderr } = await fleet(
+      [
+        ...["seal", "--cluster", SPOKE, "--namespace", "flux-system", "--name", "notifications"],
+        ...["--from-stdin", "address", "--output", join(platform.folder, folder, "secrets", "notifications.yaml")],
+        ...["--system", platform.folder],
+      ],
+      { input: `http://${instance.gatewayAddress}:${port}/spoke\n` },
+    );
+    expect(code, stdout + stderr).toBe(0);
+    await platform.edit(join(folder, "secrets", "kustomization.yaml"), (list) => ({
+      ...list,
+      resources: [...list.resources, "notifications.yaml"],
+    }));
+    await platform.edit(join(folder, "spoke.yaml"), (spoke) => ({
+      ...spoke,
+      spec: { ...spoke.spec, addons: [...(spoke.spec.addons ?? []), "notifications"] },
+    }));
+    await platform.push(`Have ${SPOKE} tell what fails`);
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      const provider = ["provider.notification.toolkit.fluxcd.io", "notifications", "--namespace", "flux-system"];
+      expect((await getOnSpoke(SPOKE, provider)).spec.type).toBe("generic");
+      await getOnSpoke(SPOKE, alert);
+      await getOnSpoke(SPOKE, ["secret", "notifications", "--namespace", "flux-system"]);
+    });
+  });
+  afterAll(async () => {
+    const remove = (namespace: string, ...names: readonly string[]) =>
+      onSpoke(SPOKE, ["delete", "kustomization", ...names, "--namespace", namespace, "--ignore-not-found"]);
+    await remove("flux-system", ...ofPlatform);
+    await remove(APP, ofTenant);
+    await platform?.restore();
+    await eventually(BOOTSTRAP_SECONDS, async () =>
+      expect((await tryOnSpoke(SPOKE, ["get", ...alert])).stderr).toContain("NotFound"),
+    );
+    await untilReady(SPOKE);
+  });
+
+  test("tells a server, whose address was sealed for it, what the spoke's own Flux fails at, and on which cluster", async () => {
+    await applyOfPlatform(ofPlatform[0]);
+    const body = await told("/spoke", ofPlatform[0]);
+    expect(body).toMatchObject({
+      involvedObject: { kind: "Kustomization", namespace: "flux-system" },
+      severity: "error",
+      metadata: { fleet: "fleet", cluster: SPOKE },
+    });
+    expect(body.message).toContain("there-is-no-such-folder");
+  });
+
+  test("says nothing of what fails in a tenant's namespace", async () => {
+    await apply(broken(ofTenant, APP, APP, "deployer"));
+    await eventually(CALL_SECONDS, async () => {
+      const failed = await getOnSpoke(SPOKE, ["kustomization", ofTenant, "--namespace", APP]);
+      expect(failed.status.conditions).toContainEqual(
+        expect.objectContaining({ type: "Ready", status: "False", reason: "ArtifactFailed" }),
+      );
+    });
+    // The tenant's would have been told before this one.
+    await applyOfPlatform(ofPlatform[1]);
+    await told("/spoke", ofPlatform[1]);
+    const namespaces = calls.filter(({ path }) => path === "/spoke").map(({ body }) => body.involvedObject.namespace);
+    expect(new Set(namespaces)).toEqual(new Set(["flux-system"]));
   });
 });
 

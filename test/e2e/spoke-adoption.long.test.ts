@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { labelKeys } from "../../lib/labels.ts";
@@ -8,6 +7,7 @@ import { APP, fetchNow, info, manifests, sharedApp, untilApplied, untilServed } 
 import { eventually, get, git, outputs, tryKubectl } from "./support/fleet.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
+import { asking } from "./support/requests.ts";
 import {
   condition,
   fleet,
@@ -82,31 +82,8 @@ async function namesInAws(): Promise<string[]> {
   );
 }
 
-/** Asks the application again and again until it is stopped. */
-function requests() {
-  let answered = 0;
-  let going = true;
-  const failures: string[] = [];
-  const asking = (async () => {
-    while (going) {
-      try {
-        await info(SPOKE);
-        answered += 1;
-      } catch (error) {
-        failures.push(`${new Date().toISOString()} ${(error as Error).message}`);
-      }
-      await setTimeout(1000);
-    }
-  })();
-  return async () => {
-    going = false;
-    await asking;
-    return { answered, failures };
-  };
-}
-
 let before: { readonly pods: string[]; readonly inAws: string[]; readonly names: string[] };
-let stop: ReturnType<typeof requests> | undefined;
+let stop: ReturnType<typeof asking> | undefined;
 
 beforeAll(async () => {
   await sharedSpoke(SPOKE, "dev");
@@ -116,7 +93,7 @@ beforeAll(async () => {
   );
   repository = await system();
   before = { pods: await running(), inAws: await spokeInventory(name, SPOKE), names: await namesInAws() };
-  stop = requests();
+  stop = asking(() => info(SPOKE));
 });
 
 // Also what a test has left that failed half-way: a cluster that no hub knows would stay for ever.

@@ -155,12 +155,11 @@ describe("a stack with notifications", () => {
         spec: {
           providerRef: { name: "platform-team" },
           eventSeverity: "error",
-          eventSources: [
-            { kind: "GitRepository", name: "*", namespace: "flux-system" },
-            { kind: "Kustomization", name: "*", namespace: "flux-system" },
-            { kind: "Kustomization", name: "*", namespace: "spokes" },
-            { kind: "HelmRelease", name: "*", namespace: "spokes" },
-          ],
+          eventSources: ["flux-system", "spokes"].flatMap((namespace) =>
+            ["ArtifactGenerator", "GitRepository", "HelmChart", "HelmRelease", "HelmRepository", "Kustomization"].map(
+              (kind) => ({ kind, name: "*", namespace }),
+            ),
+          ),
           eventMetadata: { fleet: "fleet-prod", cluster: "hub" },
         },
       },

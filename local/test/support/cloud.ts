@@ -17,11 +17,19 @@ declare module "vitest" {
   }
 }
 
-/** Runs a command of local/cli/ on the tests' instance, its output beside the tests'. */
-export function command(name: string, dir: string, args: readonly string[] = []): Promise<void> {
+/**
+ * Runs a command of local/cli/ on an instance, its output beside the tests'.
+ * @param checkout whose command: this checkout's by default, or that of another version
+ */
+export function command(
+  name: string,
+  dir: string,
+  args: readonly string[] = [],
+  checkout: string = CHECKOUT,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, "..", "..", "cli", name), ...args], {
-      cwd: CHECKOUT,
+    const child = spawn(process.execPath, [join(checkout, "local", "cli", name), ...args], {
+      cwd: checkout,
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...process.env, FLEET_LOCAL_DIR: dir },
     });

@@ -122,10 +122,16 @@ describe("without conflicts", () => {
     release(
       "v0.2.0",
       {},
-      { "CHANGELOG.md": "# Changes\n\n## Unreleased\n\n- Later.\n  More.\n\n## 0.1.0\n\n- Known.\n- Late.\n" },
+      {
+        "CHANGELOG.md":
+          "# Changes\n\n## Unreleased\n\n### What you have to do\n\nIn this order.\n\n- Look.\n\n### Changes\n\n- Later.\n  More.\n\n" +
+          "## 0.1.0\n\n### What you have to do\n\n- Known.\n\n### Changes\n\n- Late.\n",
+      },
     );
     const { said } = await run("--commit");
-    expect(said).toContain("## Unreleased\n\n- Later.\n  More.\n\n## 0.1.0\n\n- Late.");
+    expect(said).toContain(
+      "## Unreleased\n\n### What you have to do\n\n- Look.\n\n### Changes\n\n- Later.\n  More.\n\n## 0.1.0\n\n### Changes\n\n- Late.",
+    );
     expect(said).not.toContain("Known");
     expect(said).toContain(`fleet check --repos ${at.folder}`);
   });

@@ -28,13 +28,15 @@ const accessList = () => readAccessList(gitPaths(instance).keys);
 
 describe("npm start", () => {
   test("takes what is to be brought up, and how Git is read", () => {
-    expect(startOptions([])).toEqual({ hubOnly: false, choices: {}, addons: [] });
+    const everything = { hubOnly: false, cloudOnly: false, choices: {}, addons: [] };
+    expect(startOptions([])).toEqual(everything);
     expect(startOptions(["--hub-only", "--git", "token"])).toEqual({
+      ...everything,
       hubOnly: true,
       choices: { git: "token" },
-      addons: [],
     });
-    expect(startOptions(["--charts", "oci"])).toEqual({ hubOnly: false, choices: { charts: "oci" }, addons: [] });
+    expect(startOptions(["--cloud-only"])).toEqual({ ...everything, cloudOnly: true });
+    expect(startOptions(["--charts", "oci"])).toEqual({ ...everything, choices: { charts: "oci" } });
   });
 
   test.each([[["--git", "password"]], [["--charts", "http"]], [["--git"]], [["--spoke"]], [["blue"]]])(

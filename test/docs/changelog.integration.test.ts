@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { releasesIn } from "../../cli/upgrade-platform/changelog.ts";
+import { anchors, links, root, text } from "./support/pages.ts";
+
+const guide = "docs/guides/upgrade.md";
+const duties = "What you have to do";
+const changelog = text("CHANGELOG.md");
+const releases = releasesIn(changelog);
+const entriesOf = (title: string) =>
+  releases.flatMap(({ parts }) => parts.filter((part) => part.title === title).flatMap(({ entries }) => entries));
+
+/** The anchors of the guide's sections that ask something of every fleet. */
+function asking(): string[] {
+  const sections = text(guide).split(/^## /m).slice(1);
+  return sections
+    .filter((section) => !/^.*\n\nNothing to do\b/.test(section))
+    .map((section) => `## ${section}`)
+    .flatMap(anchors);
+}
+
+describe("the changelog", () => {
+  test("says of each release first what a user has to do, then what changes, and nothing outside of both", () => {
+    expect(releases.length).toBeGreaterThan(0);
+    for (const { heading, parts } of releases) {
+      const [above, ...titled] = parts;
+      expect(above?.entries, heading).toEqual([]);
+      const titles = titled.map(({ title }) => title);
+      expect([[duties, "Changes"], ["Changes"]], heading).toContainEqual(titles);
+      for (const { title, entries } of titled) expect(entries.length, `${heading}, ${title}`).toBeGreaterThan(0);
+    }
+  });
+
+  test("names every section of the upgrade guide that asks something of a fleet among what a user has to do", () => {
+    const linked = entriesOf(duties)
+      .flatMap(links)
+      .filter((target) => target.startsWith(`${guide}#`))
+      .map((target) => target.split("#")[1]);
+    expect(asking().length).toBeGreaterThan(0);
+    expect([...new Set(linked)].sort()).toEqual(asking().sort());
+  });
+
+  test("asks nothing of a user among the changes", () => {
+    for (const entry of entriesOf("Changes"))
+      expect(entry).not.toMatch(/\b(have|has) to\b(?! be compiled)|\byou must\b|\bbefore you\b/i);
+  });
+});
+
+describe("the version before this one", () => {
+  test("is a commit until the first release, then the tag of one", () => {
+    const named = readFileSync(join(root, "test", "e2e", "previous-version"), "utf8");
+    const tags = releases
+      .map(({ heading }) => /^\d+\.\d+\.\d+/.exec(heading)?.[0])
+      .flatMap((version) => (version ? [`v${version}\n`] : []));
+    if (tags.length === 0) expect(named).toMatch(/^[0-9a-f]{40}\n$/);
+    else expect(tags.slice(0, 2)).toContain(named);
+  });
+});
