@@ -54,8 +54,8 @@ function placeProblems(checkout: string, app: string, clusters: readonly string[
   });
 }
 
-/** Where a person removes the application's deploy key, or its webhook; undefined where its folder does not say. */
-function repositoryOf(checkout: string, folder: string): string | undefined {
+/** The URL of an application's repository; undefined where its folder does not say. */
+export function repositoryOf(checkout: string, folder: string): string | undefined {
   const file = join(checkout, folder, "sync.yaml");
   const objects = existsSync(file) ? contentsOf(file).filter(isManifest) : [];
   return objects.find(({ kind }) => kind === "GitRepository")?.spec?.url;
