@@ -101,7 +101,9 @@ function appProblems(checkout: string, target: string): Problem[] {
   const known = foldersIn(clusters).flatMap((spoke) =>
     foldersIn(join(clusters, spoke)).map((app) => `${spoke}/${app}`),
   );
-  return choiceProblems("<spoke>", target, known, "name an application of a cluster, as its folder is in clusters/");
+  return choiceProblems("<spoke>", target, known, "correct it, or pull the checkout if the application is new").map(
+    (problem) => ({ ...problem, what: "is not an application on a cluster in this checkout" }),
+  );
 }
 
 async function appHolder(
