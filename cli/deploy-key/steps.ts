@@ -103,7 +103,7 @@ export async function made(
     const hosts = knownHosts ?? (await fleet.credential(trusted))["known_hosts"] ?? "";
     refuse(name, knownHostsProblems(source, url, hosts));
     // By its name people, and the local Git server, tell it from the former one.
-    const data = newDeployKey(`${owner} ${now.toISOString().slice(0, 16)}Z`, hosts);
+    const data = newDeployKey(`${owner} ${now.toISOString().slice(0, 19)}Z`, hosts);
     const note = { made: dayOf(now), former: await formerOf(each, holder) };
     files[nextFile(file)] = await sealCredential(fleet.kubeseal, key, { namespace, name: secret, data }, note);
   }

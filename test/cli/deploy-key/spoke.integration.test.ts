@@ -62,7 +62,7 @@ describe("fleet rotate-deploy-key of a spoke", () => {
       const data = fromBase64(sealed[index]?.input.data ?? {});
       const key = keyIn(nextFiles[index] as string);
       expect(key).toBe(data["identity.pub"]);
-      expect(key).toMatch(/^ssh-ed25519 \S+ blue@fleet 2026-01-31T12:30Z$/);
+      expect(key).toMatch(/^ssh-ed25519 \S+ blue@fleet 2026-01-31T12:30:59Z$/);
       expect(said).toContain(`  at ${url(name)}:\n    ${key}\n`);
       expect(sealed[index]?.input.metadata).toEqual({ name, namespace: "flux-system" });
     }
