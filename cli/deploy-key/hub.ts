@@ -5,7 +5,7 @@ import { spokeFolder } from "../../lib/layout.ts";
 import { type Repository, repositories } from "../../lib/names.ts";
 import { spokesIn } from "../fleet/folders.ts";
 import { readOutputs, type stackOutputs } from "../fleet/outputs.ts";
-import { isSameKey } from "../sealing/deploy-key.ts";
+import { isSameKey } from "../sealing/deploy-key-notes.ts";
 import { UsageError } from "../usage.ts";
 import { noteAt } from "./steps.ts";
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { sealedAnnotations } from "../../lib/labels.ts";
 import type { Problem } from "../../lib/problems.ts";
@@ -7,16 +7,16 @@ import { lossProblems } from "../change/commit.ts";
 import { changesTo, type FileChange } from "../change/files.ts";
 import { sealingKeyFor } from "../fleet/facts.ts";
 import type { Manifest } from "../render/files.ts";
+import { newDeployKey, sealCredential } from "../sealing/deploy-key.ts";
 import {
   dayOf,
   isSameKey,
   type NotedKey,
-  newDeployKey,
+  nextFile,
   noteOf,
-  sealCredential,
   unknownKey,
   withNote,
-} from "../sealing/deploy-key.ts";
+} from "../sealing/deploy-key-notes.ts";
 import { knownHostsProblems } from "../spoke/secrets.ts";
 import { refuse } from "../usage.ts";
 import { type Holder, name, type Place } from "./holder.ts";
@@ -34,9 +34,6 @@ export interface Standing {
   /** Sealed, and not applied to any cluster. */
   readonly next: NotedKey | undefined;
 }
-
-/** Where the SealedSecret of the next key lies: no kustomization lists it. */
-const nextFile = (file: string): string => join(dirname(file), "next", basename(file));
 
 const readSealed = (path: string): Manifest => parseDocument(readFileSync(path, "utf8")).toJS() ?? {};
 

@@ -1,4 +1,4 @@
-import { fingerprintOf, ownerOf, unknownKey } from "../sealing/deploy-key.ts";
+import { fingerprintOf, ownerOf, unknownKey } from "../sealing/deploy-key-notes.ts";
 import type { Holder, Place } from "./holder.ts";
 import { phaseOf, type Standing } from "./steps.ts";
 

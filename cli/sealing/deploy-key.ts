@@ -1,11 +1,6 @@
-import { createHash } from "node:crypto";
 import sshpk from "sshpk";
-import { parseDocument } from "yaml";
-import { deployKeyAnnotations } from "../../lib/labels.ts";
-import type { Manifest } from "../render/files.ts";
+import { type NotedKey, withNote } from "./deploy-key-notes.ts";
 import { type PlainSecret, type SealingKey, seal } from "./seal.ts";
-
-/** Deploy keys, and what their SealedSecrets say of them. */
 
 /** The members of a Secret with which Flux reads a repository over SSH. */
 export interface DeployKey extends Readonly<Record<string, string>> {
@@ -23,39 +18,6 @@ export function newDeployKey(comment: string, knownHosts: string): DeployKey {
   return { identity, "identity.pub": publicKey, known_hosts: knownHosts };
 }
 
-/** What a SealedSecret says of the deploy key in it. */
-export interface NotedKey {
-  /** In OpenSSH's form, with its comment. */
-  readonly publicKey: string;
-  /** A day, as 2026-01-31; undefined for the fleet's keys, which Pulumi makes. */
-  readonly made?: string | undefined;
-  /** The key in whose place it comes, which is still to be removed at the Git host; {@link unknownKey} where nobody noted it. */
-  readonly former?: string | undefined;
-}
-
-/** Stands for a key that was sealed before the commands noted the public halves. */
-export const unknownKey = "unknown";
-
-/** A SealedSecret's text with what is noted of its deploy key, in place of what was noted before. */
-export function withNote(sealed: string, { publicKey, made, former }: NotedKey): string {
-  const document = parseDocument(sealed);
-  const notes = { publicKey: publicKey.trim(), made, former };
-  for (const member of ["publicKey", "made", "former"] as const) {
-    const path = ["metadata", "annotations", deployKeyAnnotations[member]];
-    if (notes[member] !== undefined) document.setIn(path, notes[member]);
-    else if (document.hasIn(path)) document.deleteIn(path);
-  }
-  return document.toString({ lineWidth: 0 });
-}
-
-/** What a SealedSecret notes of its deploy key; undefined where it has none, or was sealed before there were notes. */
-export function noteOf({ metadata }: Pick<Manifest, "metadata">): NotedKey | undefined {
-  const annotations = metadata?.annotations ?? {};
-  const publicKey = annotations[deployKeyAnnotations.publicKey];
-  const [made, former] = [annotations[deployKeyAnnotations.made], annotations[deployKeyAnnotations.former]];
-  return publicKey === undefined ? undefined : { publicKey, made, former };
-}
-
 /** The SealedSecret of a Git credential. It notes the public half of the deploy key, if it is one. */
 export async function sealCredential(
   kubeseal: string,
@@ -67,21 +29,3 @@ export async function sealCredential(
   const publicKey = secret.data["identity.pub"];
   return typeof publicKey === "string" ? withNote(sealed, { ...note, publicKey }) : sealed;
 }
-
-/** A day as it is noted. */
-export const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
-
-const blobOf = (publicKey: string): string => publicKey.split(" ")[1] ?? "";
-
-/** Whether two public keys are one, whatever their comments. */
-export const isSameKey = (a: string, b: string): boolean => blobOf(a) === blobOf(b);
-
-/** A public key's fingerprint as ssh-keygen and the Git hosts show it. */
-export const fingerprintOf = (publicKey: string): string =>
-  `SHA256:${createHash("sha256")
-    .update(Buffer.from(blobOf(publicKey), "base64"))
-    .digest("base64")
-    .replace(/=+$/, "")}`;
-
-/** Whose key it is, as its comment says. */
-export const ownerOf = (publicKey: string): string => publicKey.split(" ").slice(2).join(" ");

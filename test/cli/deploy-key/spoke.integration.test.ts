@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { run } from "../../../cli/deploy-key/command.ts";
-import { fingerprintOf } from "../../../cli/sealing/deploy-key.ts";
+import { fingerprintOf } from "../../../cli/sealing/deploy-key-notes.ts";
 import { newSpoke } from "../../../cli/spoke/folder.ts";
 import { reseal } from "../../../cli/spoke/keys.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
