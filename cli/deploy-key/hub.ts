@@ -5,9 +5,8 @@ import { spokeFolder } from "../../lib/layout.ts";
 import { type Repository, repositories } from "../../lib/names.ts";
 import { spokesIn } from "../fleet/folders.ts";
 import { readOutputs, type stackOutputs } from "../fleet/outputs.ts";
-import { isSameKey } from "../sealing/deploy-key-notes.ts";
+import { isSameKey, noteAt } from "../sealing/deploy-key-notes.ts";
 import { UsageError } from "../usage.ts";
-import { noteAt } from "./steps.ts";
 
 /** The fleet's own deploy keys, with which the hub reads and every spoke that has none of its own. Pulumi makes them. */
 

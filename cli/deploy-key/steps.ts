@@ -1,19 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseDocument } from "yaml";
 import { sealedAnnotations } from "../../lib/labels.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { lossProblems } from "../change/commit.ts";
 import { changesTo, type FileChange } from "../change/files.ts";
 import { sealingKeyFor } from "../fleet/facts.ts";
-import type { Manifest } from "../render/files.ts";
 import { newDeployKey, sealCredential } from "../sealing/deploy-key.ts";
 import {
   dayOf,
   isSameKey,
   type NotedKey,
   nextFile,
-  noteOf,
+  noteAt,
+  readSealed,
   unknownKey,
   withNote,
 } from "../sealing/deploy-key-notes.ts";
@@ -34,11 +33,6 @@ export interface Standing {
   /** Sealed, and not applied to any cluster. */
   readonly next: NotedKey | undefined;
 }
-
-const readSealed = (path: string): Manifest => parseDocument(readFileSync(path, "utf8")).toJS() ?? {};
-
-/** What the SealedSecret in a file notes of its deploy key. */
-export const noteAt = (path: string): NotedKey | undefined => noteOf(readSealed(path));
 
 export const standingOf = ({ checkout, places }: Holder): Standing[] =>
   places.map((place) => {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseDocument } from "yaml";
 import { deployKeyAnnotations } from "../../lib/labels.ts";
@@ -32,12 +33,18 @@ export function withNote(sealed: string, { publicKey, made, former }: NotedKey):
 }
 
 /** What a SealedSecret notes of its deploy key; undefined where it has none, or was sealed before there were notes. */
-export function noteOf({ metadata }: Pick<Manifest, "metadata">): NotedKey | undefined {
+export function noteOf({ metadata }: Partial<Manifest>): NotedKey | undefined {
   const annotations = metadata?.annotations ?? {};
   const publicKey = annotations[deployKeyAnnotations.publicKey];
   const [made, former] = [annotations[deployKeyAnnotations.made], annotations[deployKeyAnnotations.former]];
   return publicKey === undefined ? undefined : { publicKey, made, former };
 }
+
+/** The SealedSecret of a file of its own; nothing of it where the file is empty. */
+export const readSealed = (path: string): Partial<Manifest> => parseDocument(readFileSync(path, "utf8")).toJS() ?? {};
+
+/** What the SealedSecret in a file notes of its deploy key. */
+export const noteAt = (path: string): NotedKey | undefined => noteOf(readSealed(path));
 
 /** A day as it is noted. */
 export const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
