@@ -47,6 +47,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   remove: () => import("./spoke/remove.ts"),
   reseal: () => import("./sealing/reseal.ts"),
   rollouts: () => import("./rollouts/command.ts"),
+  "rotate-deploy-key": () => import("./deploy-key/command.ts"),
   "rotate-key": () => import("./rotation/command.ts"),
   scale: () => import("./spoke/scale.ts"),
   seal: () => import("./sealing/command.ts"),

@@ -5,7 +5,7 @@ import { asksForHelp } from "./line.ts";
 import { version } from "./project.ts";
 import { UsageError } from "./usage.ts";
 
-const list = Object.entries(descriptions).map(([name, { summary }]) => `  ${name.padEnd(16)} ${summary}`);
+const list = Object.entries(descriptions).map(([name, { summary }]) => `  ${name.padEnd(17)} ${summary}`);
 const help = `Usage: fleet <command> [options]
 
 ${list.join("\n")}

@@ -39,6 +39,12 @@ function digestOf({ metadata, spec }: FluxObject, artifacts: ReadonlyMap<string,
   return `sha256:${createHash("sha256").update(parts.sort().join("|")).digest("hex")}`;
 }
 
+/** What a Kustomization lacks, whose revision is not that of its artifact. */
+function difference(applied: string | undefined, wanted: string | undefined): string {
+  if (wanted === undefined) return "its artifact is not there yet";
+  return applied === undefined ? `nothing has been applied yet of ${wanted}` : `has ${applied}, not yet ${wanted}`;
+}
+
 /**
  * What is not applied yet of what these sources have: generators that have not cut their newest revision, Kustomizations that have not
  * applied that of their artifact. Whether the sources are up to date is not looked at.
@@ -61,8 +67,7 @@ export function notApplied(objects: readonly FluxObject[]): string[] {
     const wanted = artifacts.get(
       keyOf(sourceRef.kind, sourceRef.namespace ?? metadata.namespace, sourceRef.name ?? ""),
     )?.revision;
-    return status?.lastAppliedRevision === wanted
-      ? []
-      : [`${name}: has ${status?.lastAppliedRevision}, not yet ${wanted}`];
+    const applied = status?.lastAppliedRevision;
+    return applied === wanted ? [] : [`${name}: ${difference(applied, wanted)}`];
   });
 }

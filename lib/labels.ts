@@ -51,6 +51,16 @@ export const awsKindsAnnotation = `${group}/aws-kinds`;
  */
 export const sealedAnnotations = { scope: `${group}/sealed-for`, certificate: `${group}/sealed-with` } as const;
 
+/**
+ * Annotations of a SealedSecret with a deploy key, which shows neither half of it: the public half as the Git host has it, the day on which it
+ * was made, and the public half of the key in whose place it comes, as long as that is registered.
+ */
+export const deployKeyAnnotations = {
+  publicKey: `${group}/deploy-key`,
+  made: `${group}/deploy-key-made`,
+  former: `${group}/former-deploy-key`,
+} as const;
+
 /** Tags of an AWS resource, by key. */
 export type Tags = Readonly<Record<string, string>>;
 

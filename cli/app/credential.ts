@@ -204,8 +204,8 @@ export async function appCredential(
   if (url.protocol === "ssh:") {
     const hosts = access.knownHosts ?? (await trusted("known_hosts")) ?? "";
     refuse("onboard", hostProblems(repositoryUrl, hosts));
-    const { identity, publicKey } = newDeployKey(owner);
-    return { data: { identity, "identity.pub": publicKey, known_hosts: hosts }, provider: "generic", publicKey };
+    const data = newDeployKey(owner, hosts);
+    return { data, provider: "generic", publicKey: data["identity.pub"] };
   }
   const authority = { "ca.crt": access.caCertificate ?? (await trusted("ca.crt")) };
   if (access.token !== undefined) {

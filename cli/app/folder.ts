@@ -8,6 +8,8 @@ import { sealingScope, spokeNames } from "../../lib/spoke.ts";
 import { type FleetFacts, scopesOf, sealingKeyFor } from "../fleet/facts.ts";
 import { workloadsTemplate as template } from "../fleet/folders.ts";
 import { checkoutProblems, type Files, instantiate, writeFolder } from "../folder.ts";
+import { sealCredential } from "../sealing/deploy-key.ts";
+import { dayOf } from "../sealing/deploy-key-notes.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { type SealingKey, seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
@@ -82,6 +84,9 @@ const fleetProblems = (request: AppRequest, fleet: FleetFacts, system: string | 
   ...scopeProblems(request, scopesOf(fleet)),
 ];
 
+/** The Secret with which Flux reads an application's repository (templates/app/sync.yaml). */
+export const gitSecretOf = (app: string): string => `${app}-git`;
+
 /** The files of an application on one spoke, with a credential of its own. */
 async function plannedOn(
   checkout: string,
@@ -98,7 +103,8 @@ async function plannedOn(
     ...templateProblems(provider, files["sync.yaml"] ?? ""),
     ...awsKindTemplateProblems(request.awsKinds, files["namespace.yaml"]),
   ]);
-  const credential = await seal(fleet.kubeseal, key, { namespace: app, name: `${app}-git`, data });
+  const note = { made: dayOf(new Date()) };
+  const credential = await sealCredential(fleet.kubeseal, key, { namespace: app, name: gitSecretOf(app), data }, note);
   const token = () => sealReceiverToken(fleet.kubeseal, key, app);
   const own = withQuota(withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds), request.quota);
   const statusToken = () => seal(fleet.kubeseal, key, commitStatusSecret(request, access, data["ca.crt"]));

@@ -10,6 +10,7 @@ import { fleetsOf, foldersIn, spokesIn, workloadsTemplate } from "../fleet/folde
 import { checkoutProblems } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { contentsOf, isFolder, isManifest } from "../render/files.ts";
+import { nextFile, noteAt, ownerOf } from "../sealing/deploy-key-notes.ts";
 import { openSpoke } from "../spoke/file.ts";
 import type { WrittenTeam } from "../spoke/team-rules.ts";
 import { choiceProblems, refuse, together } from "../usage.ts";
@@ -54,8 +55,8 @@ function placeProblems(checkout: string, app: string, clusters: readonly string[
   });
 }
 
-/** Where a person removes the application's deploy key, or its webhook; undefined where its folder does not say. */
-function repositoryOf(checkout: string, folder: string): string | undefined {
+/** The URL of an application's repository; undefined where its folder does not say. */
+export function repositoryOf(checkout: string, folder: string): string | undefined {
   const file = join(checkout, folder, "sync.yaml");
   const objects = existsSync(file) ? contentsOf(file).filter(isManifest) : [];
   return objects.find(({ kind }) => kind === "GitRepository")?.spec?.url;
@@ -73,13 +74,24 @@ function teamsWith(system: string, app: string, cluster: string): string[] {
     });
 }
 
+/** The names of the application's deploy keys at the Git host: while one takes the place of another there are two. */
+function deployKeysOf(checkout: string, app: string, cluster: string): string[] {
+  const file = join(checkout, folderOf(cluster, app), "credential.yaml");
+  const noted = [file, nextFile(file)].filter((path) => existsSync(path)).flatMap((path) => noteAt(path) ?? []);
+  const keys = noted.flatMap(({ publicKey, former }) => [publicKey, ...(former === undefined ? [] : [former])]);
+  const names = keys.map(ownerOf).filter(Boolean);
+  return names.length === 0 ? [`${app}@${cluster}`] : [...new Set(names)];
+}
+
 /** What is left to do for a person when the folder is gone. */
 function leftToDo(checkout: string, app: string, cluster: string, system: string | undefined): string[] {
   const folder = folderOf(cluster, app);
   const url = repositoryOf(checkout, folder);
   const host = url ?? "the team's Git host";
   return [
-    ...(url?.startsWith("https:") ? [] : [`remove the deploy key ${app}@${cluster} at ${host}`]),
+    ...(url?.startsWith("https:")
+      ? []
+      : deployKeysOf(checkout, app, cluster).map((name) => `remove the deploy key ${name} at ${host}`)),
     ...(isFolder(join(checkout, folder, "receiver")) ? [`remove the webhook for ${app} on ${cluster} at ${host}`] : []),
     ...(system === undefined ? [] : teamsWith(system, app, cluster)),
   ];

@@ -38,36 +38,31 @@ function spokesAt({ system, values: { fleet } }: Line): string[] {
   return fleet === undefined ? spokesOfAll(system) : spokesIn(system, fleet);
 }
 
-const questionnaire: Questionnaire = {
+const questionnaire: Questionnaire<Line> = {
   command: "onboard",
-  judge: async (argv) => judged(lineOf(argv)),
-  isAnswerable: ({ key }, argv) => given[key] !== undefined && !given[key](lineOf(argv)),
+  read: lineOf,
+  judge: async (line) => judged(line),
+  isAnswerable: ({ key }, line) => given[key] !== undefined && !given[key](line),
   questions: [
-    (argv) =>
-      given["<app>"]?.(lineOf(argv))
-        ? undefined
-        : { key: "<app>", text: "Name of the application, and of its namespace" },
-    (argv) => {
-      const line = lineOf(argv);
+    ({ args }) => (args.app ? undefined : { key: "<app>", text: "Name of the application, and of its namespace" }),
+    (line) => {
       if (line.clusters.length > 0) return undefined;
       const spokes = spokesAt(line);
       const [only] = spokes;
       const fallback = spokes.length === 1 ? only : undefined;
       return { key: "--cluster", text: "Cluster, or several", choices: spokes, fallback, several: true };
     },
-    (argv) =>
-      lacks(lineOf(argv), "--environment") ? { key: "--environment", text: "Environment of the cluster" } : undefined,
-    (argv) => {
-      const line = lineOf(argv);
-      if (line.values.tenant) return undefined;
-      return { key: "--tenant", text: "Team that owns the application", fallback: tenantOf(line) };
-    },
-    (argv) =>
-      lineOf(argv).values["repository-url"]
+    (line) => (lacks(line, "--environment") ? { key: "--environment", text: "Environment of the cluster" } : undefined),
+    (line) =>
+      line.values.tenant
+        ? undefined
+        : { key: "--tenant", text: "Team that owns the application", fallback: tenantOf(line) },
+    ({ values }) =>
+      values["repository-url"]
         ? undefined
         : { key: "--repository-url", text: "URL of the team's repository, ssh://… or https://…" },
-    (argv) =>
-      lacks(lineOf(argv), "--token-file")
+    (line) =>
+      lacks(line, "--token-file")
         ? {
             ...{ key: "--token-file", file: true },
             text: "File with an access token for it (a GitHub App is given by --github-app-…)",
@@ -78,4 +73,4 @@ const questionnaire: Questionnaire = {
 
 /** The command line with what a person adds at the terminal. @throws Interrupted */
 export const asked = (argv: readonly string[], terminal: Terminal): Promise<readonly string[]> =>
-  askedAt(terminal, argv, lineOf(argv).values, questionnaire);
+  askedAt(terminal, argv, questionnaire);

@@ -29,16 +29,24 @@ export interface Question {
   readonly file?: true;
 }
 
-/** What a command asks. */
-export interface Questionnaire {
+/** What a command asks. @typeParam Line its command line, read */
+export interface Questionnaire<Line> {
   /** The name of the command. */
   readonly command: string;
+  /** Reads a command line: once, and again with every answer. */
+  readonly read: (argv: readonly string[]) => Line;
   /** In their order, each for the command line so far; undefined where there is nothing to ask. */
-  readonly questions: readonly ((argv: readonly string[]) => Question | undefined | Promise<Question | undefined>)[];
+  readonly questions: readonly ((line: Line) => Question | undefined | Promise<Question | undefined>)[];
   /** Everything that is wrong with a command line, as far as it shows before anything is asked elsewhere. */
-  readonly judge: (argv: readonly string[]) => Promise<readonly Problem[]>;
+  readonly judge: (line: Line) => Promise<readonly Problem[]>;
   /** Whether a problem is only that nobody has given the value yet, and there is a question for it. */
-  readonly isAnswerable: (problem: Problem, argv: readonly string[]) => boolean;
+  readonly isAnswerable: (problem: Problem, line: Line) => boolean;
+}
+
+/** A command line as it is typed, and what it says. */
+interface Typed<Line> {
+  readonly argv: readonly string[];
+  readonly line: Line;
 }
 
 /** What a line answers; nothing where it has no text. */
@@ -65,20 +73,20 @@ const told = ({ key, what, got, allowed, remedy }: Problem): string =>
   `  ${key}: ${what}\n       got:     ${got}\n       allowed: ${allowed}\n       do:      ${remedy}\n`;
 
 /** The command line with an answer that the command accepts; undefined at the end of the input. */
-async function asked(
+async function asked<Line>(
   question: Question,
   argv: readonly string[],
-  { judge, isAnswerable }: Questionnaire,
+  { read, judge, isAnswerable }: Questionnaire<Line>,
   lines: Lines,
   { output, env }: Terminal,
-): Promise<readonly string[] | undefined> {
+): Promise<Typed<Line> | undefined> {
   for (;;) {
-    const line = await lines.next(promptOf(question), question.choices ?? [], question.several === true);
-    if (line === undefined) {
+    const answer = await lines.next(promptOf(question), question.choices ?? [], question.several === true);
+    if (answer === undefined) {
       output.write("\n");
       return undefined;
     }
-    const answers = answersIn(question, line, env["HOME"] ?? homedir());
+    const answers = answersIn(question, answer, env["HOME"] ?? homedir());
     if (answers.length === 0) {
       output.write("  It needs an answer; Ctrl-C ends, and nothing is written.\n");
       continue;
@@ -89,8 +97,9 @@ async function asked(
       continue;
     }
     const next = withAnswers(argv, question, answers);
-    const wrong = (await judge(next)).filter((problem) => !isAnswerable(problem, next));
-    if (wrong.length === 0) return next;
+    const line = read(next);
+    const wrong = (await judge(line)).filter((problem) => !isAnswerable(problem, line));
+    if (wrong.length === 0) return { argv: next, line };
     output.write(wrong.map(told).join(""));
   }
 }
@@ -100,43 +109,43 @@ async function asked(
  * @returns the whole command line, or what there is of it at the end of the input
  * @throws Interrupted at Ctrl-C
  */
-export async function completed(
-  argv: readonly string[],
-  questionnaire: Questionnaire,
+export async function completed<Line>(
+  typed: Typed<Line>,
+  questionnaire: Questionnaire<Line>,
   terminal: Terminal,
 ): Promise<readonly string[]> {
   const { command, questions, judge, isAnswerable } = questionnaire;
-  const problems = await judge(argv);
-  if (problems.some((problem) => !isAnswerable(problem, argv))) return argv;
+  const problems = await judge(typed.line);
+  if (problems.some((problem) => !isAnswerable(problem, typed.line))) return typed.argv;
   let lines: Lines | undefined;
-  let full = argv;
+  let full = typed;
   try {
     for (const ask of questions) {
-      const question = await ask(full);
+      const question = await ask(full.line);
       if (question === undefined) continue;
       lines ??= linesOf(terminal);
-      const next = await asked(question, full, questionnaire, lines, terminal);
-      if (next === undefined) return full;
+      const next = await asked(question, full.argv, questionnaire, lines, terminal);
+      if (next === undefined) return full.argv;
       full = next;
       lines.throwIfInterrupted();
     }
     if (lines !== undefined)
-      terminal.output.write(`Without questions: fleet ${[command, ...full].map(quoted).join(" ")}\n`);
-    return full;
+      terminal.output.write(`Without questions: fleet ${[command, ...full.argv].map(quoted).join(" ")}\n`);
+    return full.argv;
   } finally {
     lines?.close();
   }
 }
 
 /** The command line with what a person adds at the terminal; as it is where nobody is there or asks for help. @throws Interrupted */
-export async function askedAt(
+export async function askedAt<Line extends { readonly values: PromptWish & { readonly help?: boolean | undefined } }>(
   terminal: Terminal,
   argv: readonly string[],
-  values: PromptWish & { readonly help?: boolean | undefined },
-  questionnaire: Questionnaire,
+  questionnaire: Questionnaire<Line>,
 ): Promise<readonly string[]> {
-  if (values.help === true || !isInteractive(terminal, values)) return argv;
-  return completed(argv, questionnaire, terminal);
+  const line = questionnaire.read(argv);
+  if (line.values.help === true || !isInteractive(terminal, line.values)) return argv;
+  return completed({ argv, line }, questionnaire, terminal);
 }
 
 /** Runs a command that may ask. @returns its exit code, or that of Ctrl-C */

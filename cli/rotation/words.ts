@@ -95,7 +95,7 @@ export function leftOf({ stale, unknown }: Extract<Step, { kind: "reseal" }>, { 
       ? [`${count(unknown, "without a note of the key")}:`, ...filesOf(unknown).map((file) => `  ${file}`)]
       : []),
     `A cluster's controller seals them again without showing what is in them: --context NAME, a cluster that reads the keys of ${scope}.`,
-    "Without one: fleet reseal for deploy keys and tokens of Receivers, fleet seal for secrets whose plain text you have.",
+    "Without one: fleet rotate-deploy-key for deploy keys, fleet reseal for the fleet's and for tokens of Receivers, fleet seal for secrets whose plain text you have.",
     ...(unknown.length > 0
       ? ["Those that are certainly of another scope, or not sealed for this fleet, are left out with --ignore-unknown."]
       : []),

@@ -4,17 +4,20 @@ import { stackOutputs } from "../fleet/outputs.ts";
 import { readLine } from "../line.ts";
 import { forProgram, type Output, outputHelp, outputOption, outputs } from "../output.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
+import { fingerprintOf, isNextFile, ownerOf } from "./deploy-key-notes.ts";
 import { type Generation, generationsOf } from "./generations.ts";
 import { type Sealed, sealedIn } from "./sealed-secrets.ts";
 
-export const summary = "show the sealing keys of a fleet, and how many SealedSecrets in Git are sealed with each";
+export const summary =
+  "show the sealing keys and the deploy keys of a fleet, and what in Git is sealed with or of each";
 
 export const help = `Usage: fleet keys [--repository DIR]... [--stack NAME] [-o text|json|yaml]
 
 Shows each generation of each scope's sealing key: when it was made and ends, whether the commands seal with it, and how many of
 the SealedSecrets in the checkouts are sealed with it. What the fleet's commands seal says so in its annotations
 fleet.internal/sealed-for (the scope) and fleet.internal/sealed-with (the SHA-256 of the certificate). Of what was sealed in
-another way nobody but the controller on a cluster can tell.
+another way nobody but the controller on a cluster can tell. Then the deploy keys that these SealedSecrets note, each with its
+fingerprint at the Git host, when it was made, and whether fleet rotate-deploy-key has still something to do with it.
 
   --repository DIR       a checkout in which SealedSecrets are counted: gitops-system, gitops-workloads and the applications'
                          repositories; may be given more than once; default: the current folder
@@ -38,12 +41,39 @@ interface Row extends Omit<Generation, "certificate"> {
   readonly sealed: readonly Sealed[];
 }
 
+/** A deploy key that SealedSecrets note. */
+interface DeployRow {
+  readonly publicKey: string;
+  readonly fingerprint: string;
+  /** A day; undefined for the fleet's own. */
+  readonly made: string | undefined;
+  readonly state: "in use" | "not used yet" | "former one to be removed";
+  readonly sealed: readonly Sealed[];
+}
+
 interface Overview {
   readonly rows: readonly Row[];
+  readonly deployKeys: readonly DeployRow[];
   /** Sealed with a certificate that the stack does not have. */
   readonly lost: readonly Sealed[];
   /** Do not say what they are sealed with. */
   readonly unknown: readonly Sealed[];
+}
+
+function stateOf({ file, deployKey }: Sealed): DeployRow["state"] {
+  if (isNextFile(file)) return "not used yet";
+  return deployKey?.former === undefined ? "in use" : "former one to be removed";
+}
+
+function deployRows(sealed: readonly Sealed[]): DeployRow[] {
+  const noted = sealed.filter(({ deployKey }) => deployKey !== undefined);
+  const byKey = Map.groupBy(noted, (each) => `${each.deployKey?.publicKey} ${stateOf(each)}`);
+  return [...byKey.values()].flatMap((group) => {
+    const [first] = group;
+    if (first?.deployKey === undefined) return [];
+    const { publicKey, made } = first.deployKey;
+    return [{ publicKey, fingerprint: fingerprintOf(publicKey), made, state: stateOf(first), sealed: group }];
+  });
 }
 
 function overview(generations: readonly Generation[], sealed: readonly Sealed[]): Overview {
@@ -53,6 +83,7 @@ function overview(generations: readonly Generation[], sealed: readonly Sealed[])
       ...generation,
       sealed: sealed.filter(({ certificate }) => certificate === generation.fingerprint),
     })),
+    deployKeys: deployRows(sealed),
     lost: sealed.filter(({ certificate }) => certificate !== undefined && !known.has(certificate)),
     unknown: sealed.filter(({ certificate }) => certificate === undefined),
   };
@@ -67,12 +98,29 @@ const count = (sealed: readonly unknown[]): string =>
 export const filesOf = (sealed: readonly Sealed[]): string[] =>
   [...new Set(sealed.map(({ file }) => relative(process.cwd(), file)))].sort();
 
-function text({ rows, lost, unknown }: Overview, now: Date): string {
+/** A day with the age of what was made on it. */
+const aged = (made: Date, now: Date): string =>
+  `${day(made)} (${Math.floor((now.getTime() - made.getTime()) / DAY)} days)`;
+
+function deployTable(keys: readonly DeployRow[], now: Date): string[] {
+  if (keys.length === 0) return [];
+  const cells = keys.map(({ publicKey, made, sealed, state, fingerprint }) => [
+    made === undefined ? "(the fleet's)" : ownerOf(publicKey),
+    made === undefined ? "" : aged(new Date(made), now),
+    String(sealed.length),
+    state,
+    fingerprint,
+  ]);
+  const sorted = cells.sort(([a = ""], [b = ""]) => a.localeCompare(b));
+  return ["", ...columns([["DEPLOY KEY", "MADE", "SEALED", "STATE", "KEY"], ...sorted])];
+}
+
+function text({ rows, deployKeys, lost, unknown }: Overview, now: Date): string {
   const cells = rows.map(({ scope, generation, isActive, made, expires, sealed, fingerprint }) => [
     scope,
     generation,
     isActive ? "yes" : "no",
-    `${day(made)} (${Math.floor((now.getTime() - made.getTime()) / DAY)} days)`,
+    aged(made, now),
     expires < now ? `${day(expires)}, ended` : day(expires),
     String(sealed.length),
     fingerprint.slice(0, 12),
@@ -91,12 +139,13 @@ function text({ rows, lost, unknown }: Overview, now: Date): string {
         ]),
   ];
   const table = columns([["SCOPE", "GENERATION", "SEALS", "MADE", "ENDS", "SEALED", "KEY"], ...cells]);
-  return [...table, ...(notes.length > 0 ? ["", ...notes] : [])].join("\n");
+  return [...table, ...deployTable(deployKeys, now), ...(notes.length > 0 ? ["", ...notes] : [])].join("\n");
 }
 
 /** What `-o json` and `-o yaml` write. */
-const data = ({ rows, lost, unknown }: Overview): object => ({
+const data = ({ rows, deployKeys, lost, unknown }: Overview): object => ({
   generations: rows.map(({ isActive, sealed, ...row }) => ({ ...row, seals: isActive, sealed })),
+  deployKeys,
   lost,
   unknown,
 });

@@ -67,9 +67,14 @@ export function typeProblems({ type }: SealRequest, keys: readonly string[]): Pr
   ];
 }
 
-function clusterProblems({ cluster }: SealRequest, { system }: Checkouts): Problem[] {
+/** The problems of a cluster of which no checkout of gitops-system says the scope. @param key what names the cluster */
+export function clusterProblems(
+  { cluster }: Pick<SealRequest, "cluster">,
+  { system }: Pick<Checkouts, "system">,
+  key = "--cluster",
+): Problem[] {
   if (system !== undefined && isSystemCheckout(system))
-    return cluster === "" || cluster === hubName ? [] : spokeProblems(system, cluster, "--cluster");
+    return cluster === "" || cluster === hubName ? [] : spokeProblems(system, cluster, key);
   return [
     {
       key: "--system",

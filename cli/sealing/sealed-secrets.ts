@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { sealedAnnotations } from "../../lib/labels.ts";
 import { filesBelow, isManifest, isObject, type Manifest } from "../render/files.ts";
+import { type NotedKey, noteOf } from "./deploy-key-notes.ts";
 
 /** A SealedSecret in a checkout. */
 export interface Sealed {
@@ -14,6 +15,8 @@ export interface Sealed {
   readonly scope: string | undefined;
   /** SHA-256 of the certificate that it says it was sealed with; undefined where it does not say. */
   readonly certificate: string | undefined;
+  /** The deploy key in it, if it notes one. */
+  readonly deployKey?: NotedKey;
 }
 
 /** Objects of a document: of a list, its items. */
@@ -23,13 +26,17 @@ const objectsIn = (content: unknown): unknown[] =>
 export const isSealedSecret = (value: unknown): value is Manifest =>
   isManifest(value) && value.kind === "SealedSecret" && value.apiVersion.startsWith("bitnami.com/");
 
-const sealedFrom = (file: string, { metadata }: Manifest): Sealed => ({
-  file,
-  namespace: metadata?.namespace,
-  name: metadata?.name,
-  scope: metadata?.annotations?.[sealedAnnotations.scope],
-  certificate: metadata?.annotations?.[sealedAnnotations.certificate],
-});
+function sealedFrom(file: string, { metadata }: Manifest): Sealed {
+  const deployKey = noteOf({ metadata });
+  return {
+    file,
+    namespace: metadata?.namespace,
+    name: metadata?.name,
+    scope: metadata?.annotations?.[sealedAnnotations.scope],
+    certificate: metadata?.annotations?.[sealedAnnotations.certificate],
+    ...(deployKey === undefined ? {} : { deployKey }),
+  };
+}
 
 /** The SealedSecrets of a file; one of which nothing is known, if it should have some and is not YAML. */
 export function sealedOf(file: string): Sealed[] {

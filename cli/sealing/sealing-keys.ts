@@ -25,7 +25,7 @@ export const options = { ...sourceOptions, help: { type: "boolean", short: "h" }
 export const afterPush = (name: string, moved: boolean): string =>
   moved
     ? `Push this by itself. When the Spoke is Ready, seal again what is sealed for the spoke: fleet reseal ${name} --deploy-keys fleet
-(or own, for deploy keys of its own), and its applications' secrets (docs/guides/sealing-scope.md).`
+(or fleet rotate-deploy-key ${name} --new, for deploy keys of its own), and its applications' secrets (docs/guides/sealing-scope.md).`
     : "Secrets are sealed with the stack's active generation from now on.";
 
 export async function run(argv: readonly string[]): Promise<number> {

@@ -201,7 +201,7 @@ export async function plannedSpoke(
   const nodes = nodesOf(request, offer.schema);
   const files = completed(await instantiate(checkout, spokeTemplate, values), request, nodes);
   const folder = join(checkout, spokeFolder(fleet.name, request.name));
-  const secrets = await spokeSecrets("new-cluster", { ...request, scope, list: files[secretsList] ?? "" }, fleet);
+  const secrets = await spokeSecrets({ ...request, scope, list: files[secretsList] ?? "" }, fleet);
   const keys = request.sealing === "cluster" ? keyFiles(fleet.generations?.[scope] ?? []) : {};
   return {
     ...{ fleet: fleet.name, folder, nodes, publicKeys: secrets.publicKeys, register: registration(secrets, fleet) },

@@ -12,7 +12,7 @@ import { generationFile, keyFiles, ownKeyProblems } from "../sealing/keys-folder
 import { refuse, together } from "../usage.ts";
 import { spokeProblems } from "./file.ts";
 import { readSpoke } from "./sealed-spoke.ts";
-import { type DeployKeys, registration, secretsList, spokeSecrets } from "./secrets.ts";
+import { secretsList, spokeSecrets } from "./secrets.ts";
 
 /** Changes the keys of an existing spoke, in its folder in a checkout of gitops-system. */
 
@@ -21,7 +21,7 @@ import { type DeployKeys, registration, secretsList, spokeSecrets } from "./secr
  * @param told problems of the command line
  * @throws UsageError if no fleet in the checkout has such a spoke
  */
-function requireSpoke(command: string, checkout: string, name: string, told: readonly Problem[]): void {
+export function requireSpoke(command: string, checkout: string, name: string, told: readonly Problem[]): void {
   const wrong = [...checkoutProblems(checkout, "gitops-system", "spokes"), ...spokeProblems(checkout, name, "<spoke>")];
   refuse(command, together(told, wrong));
 }
@@ -92,8 +92,6 @@ export interface Resealed {
   readonly scope: string;
   /** How the Git host signs its calls, with a new token; undefined where nobody calls. */
   readonly gitReceiver: ReceiverType | undefined;
-  /** What a person does with new deploy keys; empty without any. */
-  readonly register: string;
 }
 
 /** The problem of a Spoke of which nothing would be sealed. */
@@ -101,23 +99,18 @@ const nothingToSeal = (path: string): Problem => ({
   key: "--deploy-keys",
   what: "keep leaves nothing to seal: no Git host calls this spoke",
   got: `${path} without spec.gitReceiver`,
-  allowed: "keep for a Spoke with gitReceiver, or fleet or own",
-  remedy: "set gitReceiver in spoke.yaml first, or seal deploy keys again",
+  allowed: "keep for a Spoke with gitReceiver, or fleet",
+  remedy: "set gitReceiver in spoke.yaml first, or seal the fleet's deploy keys again",
 });
 
 /**
- * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own; or keeps those that it has. A
- * Receiver gets a new token.
+ * Seals the fleet's deploy keys for a spoke again, for the scope that its Spoke says, or keeps those that it has. A Receiver gets a new token.
  * @param told problems of the command line
  * @throws UsageError when its files don't fit that, and Error when the fleet has no sealing key of the scope; then nothing was changed.
  */
 export async function reseal(
   checkout: string,
-  request: {
-    readonly name: string;
-    readonly deployKeys: DeployKeys | "keep";
-    readonly knownHosts?: string | undefined;
-  },
+  request: { readonly name: string; readonly deployKeys: "fleet" | "keep" },
   connect: () => Promise<FleetFacts>,
   told: readonly Problem[] = [],
 ): Promise<Resealed> {
@@ -136,10 +129,10 @@ export async function reseal(
   const listFile = join(folder, secretsList);
   const list = existsSync(listFile) ? await readFile(listFile, "utf8") : "";
   if (gitReceiver !== undefined) refuse("reseal", listProblems(listFile, list));
-  const secrets = await spokeSecrets("reseal", { ...request, scope, list, gitReceiver }, fleet);
+  const secrets = await spokeSecrets({ ...request, scope, list, gitReceiver }, fleet);
   for (const [file, text] of Object.entries(secrets.files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   }
-  return { folder, scope, gitReceiver, register: registration(secrets, fleet) };
+  return { folder, scope, gitReceiver };
 }

@@ -36,8 +36,7 @@ function tenantsIn(checkout: string): string[] {
 /** The only one of some choices. */
 const onlyOf = (choices: readonly string[]): string | undefined => (choices.length === 1 ? choices[0] : undefined);
 
-async function judge(argv: readonly string[]): Promise<readonly Problem[]> {
-  const line = lineOf(argv);
+async function judge(line: Line): Promise<readonly Problem[]> {
   const notHere = checkoutProblems(line.checkout, "gitops-system", spokeTemplate);
   if (notHere.length > 0) return together(line.told, notHere);
   return together(line.told, problemsOf(line.checkout, requestOf(line), await readOffer(line.checkout)));
@@ -54,30 +53,29 @@ async function version({ checkout, values }: Line): Promise<Question | undefined
 const isRegionNeeded = ({ values }: Line): boolean =>
   values.fleet !== undefined && values.certificate !== undefined && values.region === undefined;
 
-const questionnaire = ({ env }: Terminal): Questionnaire => ({
+const questionnaire = ({ env }: Terminal): Questionnaire<Line> => ({
   command: "new-cluster",
+  read: lineOf,
   judge,
-  isAnswerable: ({ key }, argv) => given[key] !== undefined && !given[key](lineOf(argv)),
+  isAnswerable: ({ key }, line) => given[key] !== undefined && !given[key](line),
   questions: [
-    (argv) => (lineOf(argv).args.name === "" ? { key: "<name>", text: "Name of the cluster" } : undefined),
-    async (argv) => {
-      const { values, checkout } = lineOf(argv);
+    ({ args }) => (args.name === "" ? { key: "<name>", text: "Name of the cluster" } : undefined),
+    async ({ values, checkout }) => {
       if (values.environment) return undefined;
       const { environments } = await readOffer(checkout);
       const text = "Environment, which can't be changed later";
       return { key: "--environment", text, choices: environments, fallback: onlyOf(environments) };
     },
-    (argv) => {
-      const { values, checkout } = lineOf(argv);
+    ({ values, checkout }) => {
       if (values.tenant) return undefined;
       const tenants = tenantsIn(checkout);
       const text =
         tenants.length === 0 ? "Team that owns the cluster" : "Team that owns the cluster, a new one or one of";
       return { key: "--tenant", text, choices: tenants, fallback: onlyOf(tenants) };
     },
-    (argv) => version(lineOf(argv)),
-    (argv) =>
-      isRegionNeeded(lineOf(argv))
+    version,
+    (line) =>
+      isRegionNeeded(line)
         ? { key: "--region", text: "AWS region", fallback: env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] }
         : undefined,
   ],
@@ -85,4 +83,4 @@ const questionnaire = ({ env }: Terminal): Questionnaire => ({
 
 /** The command line with what a person adds at the terminal. @throws Interrupted */
 export const asked = (argv: readonly string[], terminal: Terminal): Promise<readonly string[]> =>
-  askedAt(terminal, argv, lineOf(argv).values, questionnaire(terminal));
+  askedAt(terminal, argv, questionnaire(terminal));

@@ -6,9 +6,10 @@ import { type ReceiverType, receiverName } from "../../lib/receivers.ts";
 import { sshUrl } from "../app/rules.ts";
 import { type FleetFacts, sealingKeyFor } from "../fleet/facts.ts";
 import { type Files, withListed } from "../folder.ts";
-import { newDeployKey } from "../sealing/deploy-key.ts";
+import { newDeployKey, sealCredential } from "../sealing/deploy-key.ts";
+import { dayOf } from "../sealing/deploy-key-notes.ts";
 import { sealReceiverToken, webhookHelp } from "../sealing/receiver.ts";
-import { type SealingKey, seal } from "../sealing/seal.ts";
+import type { SealingKey } from "../sealing/seal.ts";
 import { refuse } from "../usage.ts";
 
 /**
@@ -44,31 +45,16 @@ export interface SpokeSecrets {
 export const secretsList = join("secrets", "kustomization.yaml");
 
 /** Flux on a spoke reads its repositories with Secrets of their names, in its own namespace. */
-const fluxNamespace = "flux-system";
+export const fluxNamespace = "flux-system";
 
-interface Credential {
-  readonly data: Readonly<Record<string, string>>;
-  readonly publicKey?: string;
-}
-
-/** What is wrong with a deploy key of a spoke's own for a repository with this URL, on a host with these keys. */
-function deployKeyProblems(repository: Repository, url: string | undefined, knownHosts: string): Problem[] {
-  if (url !== undefined && sshUrl(url) === undefined)
-    return [
-      {
-        key: "--deploy-keys",
-        what: `can't be own: ${repository} is not read over SSH, which a deploy key needs`,
-        got: shown(url),
-        allowed: "fleet, or SSH URLs of the fleet's repositories",
-        remedy: "use --deploy-keys fleet, or set gitAuthentication deploy-key and SSH URLs in the hub's stack",
-      },
-    ];
+/** The problem of host keys without that of a Git host. @param name of what is read there */
+export function knownHostsProblems(name: string, url: string | undefined, knownHosts: string): Problem[] {
   const known = url === undefined ? knownHosts.trim() !== "" : knows(knownHosts, gitHost(new URL(url)).name);
   if (known) return [];
   return [
     {
       key: "--known-hosts",
-      what: `has no key of the Git host of ${repository}, so Flux could not tell it from an impostor`,
+      what: `has no key of the Git host of ${name}, so Flux could not tell it from an impostor`,
       got: knownHosts.trim() === "" ? "(nothing)" : "keys of other hosts",
       allowed: "the host's line in known_hosts: that of the fleet's credential, or --known-hosts FILE",
       remedy: "write the host's key, as the host publishes it, into a file and name it with --known-hosts",
@@ -76,17 +62,35 @@ function deployKeyProblems(repository: Repository, url: string | undefined, know
   ];
 }
 
-/** @throws UsageError */
-async function ownKey(
-  command: string,
+/** What is wrong with a deploy key of a spoke's own for a repository with this URL, on a host with these keys. */
+function deployKeyProblems(repository: Repository, url: string | undefined, knownHosts: string): Problem[] {
+  if (url === undefined || sshUrl(url) !== undefined) return knownHostsProblems(repository, url, knownHosts);
+  return [
+    {
+      key: "--deploy-keys",
+      what: `can't be own: ${repository} is not read over SSH, which a deploy key needs`,
+      got: shown(url),
+      allowed: "fleet, or SSH URLs of the fleet's repositories",
+      remedy: "use --deploy-keys fleet, or set gitAuthentication deploy-key and SSH URLs in the hub's stack",
+    },
+  ];
+}
+
+/** The SealedSecret of a spoke's credential for a repository, and the public half of the key that was made for it. */
+async function credentialOf(
   repository: Repository,
-  request: SecretsRequest,
+  { name, deployKeys, knownHosts }: SecretsRequest,
+  key: SealingKey,
   fleet: FleetFacts,
-): Promise<Credential> {
-  const hosts = request.knownHosts ?? (await fleet.credential(repository))["known_hosts"] ?? "";
-  refuse(command, deployKeyProblems(repository, fleet.repositoryUrls?.[repository], hosts));
-  const { identity, publicKey } = newDeployKey(`${request.name}@${fleet.name}`);
-  return { data: { identity, "identity.pub": publicKey, known_hosts: hosts }, publicKey };
+): Promise<{ readonly text: string; readonly publicKey?: string }> {
+  const secret = { namespace: fluxNamespace, name: repository };
+  if (deployKeys !== "own")
+    return { text: await sealCredential(fleet.kubeseal, key, { ...secret, data: await fleet.credential(repository) }) };
+  const hosts = knownHosts ?? (await fleet.credential(repository))["known_hosts"] ?? "";
+  refuse("new-cluster", deployKeyProblems(repository, fleet.repositoryUrls?.[repository], hosts));
+  const data = newDeployKey(`${name}@${fleet.name}`, hosts);
+  const text = await sealCredential(fleet.kubeseal, key, { ...secret, data }, { made: dayOf(new Date()) });
+  return { text, publicKey: data["identity.pub"] };
 }
 
 /** The SealedSecret of a new token for the spoke's Receiver, listed; none where nobody calls. */
@@ -99,21 +103,13 @@ async function receiverFiles({ gitReceiver, list }: SecretsRequest, key: Sealing
 
 /**
  * The SealedSecrets with which Flux on a spoke reads the fleet's repositories, and is told of pushes. Private keys and tokens are in memory and in a pipe to kubeseal only.
- * @param command of `fleet`, for the message of a refusal
  * @throws UsageError when keys of its own can't work; Error when the fleet has no sealing key of the scope.
  */
-export async function spokeSecrets(command: string, request: SecretsRequest, fleet: FleetFacts): Promise<SpokeSecrets> {
+export async function spokeSecrets(request: SecretsRequest, fleet: FleetFacts): Promise<SpokeSecrets> {
   const key = sealingKeyFor(fleet, request.scope);
   const renewed = request.deployKeys === "keep" ? [] : repositories;
   const sealed = await Promise.all(
-    renewed.map(async (repository) => {
-      const { data, publicKey }: Credential =
-        request.deployKeys === "own"
-          ? await ownKey(command, repository, request, fleet)
-          : { data: await fleet.credential(repository) };
-      const text = await seal(fleet.kubeseal, key, { namespace: fluxNamespace, name: repository, data });
-      return { repository, text, publicKey };
-    }),
+    renewed.map(async (repository) => ({ repository, ...(await credentialOf(repository, request, key, fleet)) })),
   );
   return {
     files: {

@@ -33,7 +33,7 @@ describe("fleet without a command, or asked for help", () => {
     const { code, text } = await printed(...argv);
     expect(code).toBe(0);
     for (const [name, { summary }] of Object.entries(descriptions))
-      expect(text).toContain(`  ${name.padEnd(16)} ${summary}\n`);
+      expect(text).toContain(`  ${name.padEnd(17)} ${summary}\n`);
   });
 
   test("says its version", async () => {

@@ -89,6 +89,32 @@ const command = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
+/** Public keys that `fleet rotate-deploy-key` names, by repository. */
+const keysIn = (said: string): string[] => [...said.matchAll(/^ +(ssh-ed25519 .+)$/gm)].map(([, key]) => key as string);
+
+/** Has the Git host know a deploy key, or with `--remove` not any more. */
+async function atHost(...args: string[]): Promise<void> {
+  const { code, stderr } = await execute(join(instance.paths.bin, "deploy-key"), args);
+  expect(code, stderr).toBe(0);
+}
+
+/** New deploy keys for the spoke, up to the moment when it reads with them. @returns what the command says of the former ones */
+async function rotated(): Promise<string> {
+  const keys = keysIn(await command("rotate-deploy-key", SPOKE, "--new"));
+  expect(keys).toHaveLength(repositories.length);
+  await repository.push(`New deploy keys of spoke ${SPOKE}`);
+  for (const [index, name] of repositories.entries()) {
+    await atHost(name, keys[index] as string);
+    await fetched(SPOKE, name, "True");
+  }
+  const said = await command("rotate-deploy-key", SPOKE, "--registered");
+  await repository.push(`Deploy keys of spoke ${SPOKE}`);
+  await eventually(ROLLOUT_SECONDS, async () => expect(await Promise.all(repositories.map(deployKey))).toEqual(keys));
+  await untilReady(SPOKE);
+  for (const name of repositories) await fetched(SPOKE, name, "True");
+  return said;
+}
+
 describe("a spoke that moves from its environment's sealing keys to its own", { timeout: 1_200_000 }, () => {
   test("gets its own key in place of the environment's, and keeps what was unsealed", async () => {
     const before = await Promise.all(repositories.map(deployKey));
@@ -103,17 +129,21 @@ describe("a spoke that moves from its environment's sealing keys to its own", { 
   });
 
   test("reads the repositories with deploy keys of its own, which only its own key opens", async () => {
-    const stdout = await command("reseal", SPOKE, "--deploy-keys", "own");
-    const keys = [...stdout.matchAll(/^ {2}(ssh-ed25519 .+)$/gm)].map(([, key]) => key as string);
-    expect(keys).toHaveLength(repositories.length);
+    const said = await rotated();
+    // It had the fleet's, with which the hub goes on to read.
+    expect(keysIn(said)).toEqual([]);
+  });
+
+  test("has them replaced, and can read at every moment, also when the former ones are gone at the Git host", async () => {
+    const before = await Promise.all(repositories.map(deployKey));
+    const former = keysIn(await rotated());
+    expect(former).toEqual(before);
     for (const [index, name] of repositories.entries()) {
-      const registered = await execute(join(instance.paths.bin, "deploy-key"), [name, keys[index] as string]);
-      expect(registered.code, registered.stderr).toBe(0);
+      await atHost("--remove", name, former[index] as string);
+      await fetched(SPOKE, name, "True");
     }
-    await repository.push(`Deploy keys of spoke ${SPOKE}`);
-    await eventually(ROLLOUT_SECONDS, async () => expect(await Promise.all(repositories.map(deployKey))).toEqual(keys));
-    await untilReady(SPOKE);
-    for (const name of repositories) await fetched(SPOKE, name, "True");
+    expect(await command("rotate-deploy-key", SPOKE, "--removed")).toContain("No rotation of the deploy keys");
+    await repository.push(`Former deploy keys of spoke ${SPOKE}`);
   });
 
   test("opens what is sealed for itself, and nothing that is sealed for its environment", async () => {
@@ -146,10 +176,7 @@ describe("a spoke that is compromised, with keys of its own", { timeout: 1_200_0
   });
 
   test("reads no repository any more once its deploy keys are withdrawn at the Git host; the others do", async () => {
-    for (const [name, key] of keys) {
-      const withdrawn = await execute(join(instance.paths.bin, "deploy-key"), ["--remove", name, key]);
-      expect(withdrawn.code, withdrawn.stderr).toBe(0);
-    }
+    for (const [name, key] of keys) await atHost("--remove", name, key);
     for (const name of repositories) {
       await fetched(SPOKE, name, "False", "unable to authenticate");
       await fetched(OTHER, name, "True");

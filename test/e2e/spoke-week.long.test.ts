@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Row } from "../../cli/list/rows.ts";
 import { git } from "../support/process.ts";
 import { APP, APP_REPOSITORY, manifests, ROLLOUT_SECONDS } from "./support/apps.ts";
-import { eventually, execute, instance } from "./support/fleet.ts";
+import { eventually, execute, get, instance } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
 import {
   BOOTSTRAP_SECONDS,
@@ -23,6 +24,8 @@ import {
 
 const SPOKE = "lime";
 const secret = `week-${Date.now()}`;
+/** The label of the Composition that lets the spokes of prod take it. */
+const prod = "channel.fleet.internal/prod";
 
 /** Milliseconds that a day may take: several waits, each with a limit of its own. */
 const DAY = { timeout: 1_800_000 };
@@ -55,6 +58,30 @@ async function change(...args: string[]): Promise<string> {
   return does([...args, "--repository", platform.folder, "--push"]);
 }
 
+/** Public keys that a command of `fleet` names, in order. */
+const keysIn = (said: string): string[] => [...said.matchAll(/^ +(ssh-ed25519 .+)$/gm)].map(([, key]) => key as string);
+
+/** Registers the application's deploy key at the Git host, or with `--remove` takes one away. */
+async function atHost(publicKey: string | undefined, ...flags: string[]): Promise<void> {
+  const args = [...flags, APP_REPOSITORY, publicKey ?? ""];
+  const { code, stderr } = await execute(join(instance.paths.bin, "deploy-key"), args);
+  expect(code, stderr).toBe(0);
+}
+
+/** A step of the rotation of the application's deploy key, pushed. */
+async function rotates(step: "--new" | "--registered" | "--removed"): Promise<string> {
+  await git(["pull", "--quiet", "--rebase"], governance.folder);
+  const checkouts = ["--repository", governance.folder, "--system", platform.folder];
+  return does(["rotate-deploy-key", `${SPOKE}/${APP}`, step, "--push", ...checkouts]);
+}
+
+/** Whether prod takes what this spoke of dev is made by. */
+async function takenByProd(): Promise<string> {
+  const { spec } = await get(["spoke", SPOKE, "--namespace", "spokes"]);
+  const { metadata } = await get(["compositionrevision", spec.crossplane.compositionRevisionRef.name]);
+  return metadata.labels[prod];
+}
+
 /** What `fleet list` says of the spoke; undefined when there is none. */
 async function row(): Promise<Row | undefined> {
   const { code, stdout, stderr } = await fleet(["list", "-o", "json"]);
@@ -82,30 +109,70 @@ test("on Tuesday an application is onboarded, and fleet list counts it", DAY, as
     ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`, "--git-receiver", "github"],
     ...["--repository", governance.folder, "--system", platform.folder, "--push"],
   ]);
-  const [publicKey = ""] = /ssh-ed25519 \S+ .+/.exec(said) ?? [];
-  const registered = await execute(join(instance.paths.bin, "deploy-key"), [APP_REPOSITORY, publicKey]);
-  expect(registered.code, registered.stderr).toBe(0);
+  await atHost(keysIn(said)[0]);
   await untilWell(ROLLOUT_SECONDS, { applications: { ready: 1, total: 1 } });
   await registerWebhooks();
 });
 
-test("on Wednesday the application gets a secret, which is nowhere in plain text", DAY, async () => {
-  const file = join(team.folder, "overlays", "dev", "api.yaml");
-  const where = ["--cluster", SPOKE, "--namespace", APP, "--name", "api", "--output", file];
-  const checkouts = ["--system", platform.folder, "--workloads", governance.folder];
-  const said = await does(["seal", ...where, ...checkouts, "--from-stdin", "token"], `${secret}\n`);
-  expect(said).not.toContain(secret);
-  await team.edit(join("overlays", "dev", "kustomization.yaml"), (overlay) => ({
-    ...overlay,
-    resources: [...overlay.resources, "api.yaml"],
-  }));
-  await team.push("Give the application its token");
-  await eventually(ROLLOUT_SECONDS, async () => {
-    const { data } = await getOnSpoke(SPOKE, ["secret", "api", "--namespace", APP]);
-    expect(atob(data["token"])).toBe(secret);
-  });
-  await untilWell(ROLLOUT_SECONDS);
-});
+test(
+  "on Wednesday the application's deploy key is replaced: the former one goes when the spoke has the new one",
+  DAY,
+  async () => {
+    const [next] = keysIn(await rotates("--new"));
+    await atHost(next);
+    const said = await rotates("--registered");
+    await eventually(ROLLOUT_SECONDS, async () => {
+      const { data } = await getOnSpoke(SPOKE, ["secret", `${APP}-git`, "--namespace", APP]);
+      expect(atob(data["identity.pub"]).trim()).toBe(next);
+    });
+    const former = keysIn(said);
+    expect(former).toEqual([expect.not.stringContaining(next ?? "")]);
+    await atHost(former[0], "--remove");
+    expect(await rotates("--removed")).toContain("No rotation of the deploy keys");
+  },
+);
+
+test(
+  "on Wednesday the application also gets a secret, read with the new key alone, which is nowhere in plain text",
+  DAY,
+  async () => {
+    const file = join(team.folder, "overlays", "dev", "api.yaml");
+    const where = ["--cluster", SPOKE, "--namespace", APP, "--name", "api", "--output", file];
+    const checkouts = ["--system", platform.folder, "--workloads", governance.folder];
+    const said = await does(["seal", ...where, ...checkouts, "--from-stdin", "token"], `${secret}\n`);
+    expect(said).not.toContain(secret);
+    await team.edit(join("overlays", "dev", "kustomization.yaml"), (overlay) => ({
+      ...overlay,
+      resources: [...overlay.resources, "api.yaml"],
+    }));
+    await team.push("Give the application its token");
+    await eventually(ROLLOUT_SECONDS, async () => {
+      const { data } = await getOnSpoke(SPOKE, ["secret", "api", "--namespace", APP]);
+      expect(atob(data["token"])).toBe(secret);
+    });
+    await untilWell(ROLLOUT_SECONDS);
+  },
+);
+
+test(
+  "on Thursday a change of the Composition that prod holds back is promoted, once dev has tried it",
+  DAY,
+  async () => {
+    const composition = join(platform.folder, "platform", "composition", "composition.yaml");
+    await git(["pull", "--quiet", "--rebase"], platform.folder);
+    const text = await readFile(composition, "utf8");
+    await writeFile(composition, text.replace(`${prod}: "true"`, `${prod}: "false"`));
+    await platform.push("Let dev try the Composition first");
+    await eventually(ROLLOUT_SECONDS, async () => expect(await takenByProd()).toBe("false"));
+    const promotion = ["promote", "--from", "dev", "--to", "prod", "--only", "composition"];
+    const rehearsed = await does([...promotion, "--repository", platform.folder, "--dry-run"]);
+    expect(rehearsed).toMatch(/^composition +held back +taken/m);
+    expect(rehearsed).toContain("Nothing was written.");
+    expect(await change(...promotion)).toContain("Promote composition from dev to prod");
+    await eventually(ROLLOUT_SECONDS, async () => expect(await takenByProd()).toBe("true"));
+    await untilWell(ROLLOUT_SECONDS);
+  },
+);
 
 test(
   "on Thursday the cluster is scaled and upgraded: a dry run says what would change and changes nothing",

@@ -21,11 +21,11 @@ const generator = (observedSourcesDigest: string) => ({
   spec: { sources: [{ alias: "system", kind: "GitRepository", name: "system" }] },
   status: { observedSourcesDigest },
 });
-const kustomization = (lastAppliedRevision: string, namespace = "flux-system") => ({
+const kustomization = (lastAppliedRevision?: string, namespace = "flux-system") => ({
   kind: "Kustomization",
   metadata: metadata("step", namespace),
   spec: { sourceRef: { kind: "ExternalArtifact", name: "part", namespace: "flux-system" } },
-  status: { lastAppliedRevision },
+  status: lastAppliedRevision === undefined ? {} : { lastAppliedRevision },
 });
 
 describe("what Flux has applied of its artifacts", () => {
@@ -48,4 +48,13 @@ describe("what Flux has applied of its artifacts", () => {
     expect(notApplied([cut("latest@sha256:2"), kustomization("latest@sha256:1")])).toEqual([
       "Kustomization flux-system/step: has latest@sha256:1, not yet latest@sha256:2",
     ]));
+
+  test("is said in plain words of a Kustomization that has applied nothing, or has no artifact", () => {
+    expect(notApplied([cut("latest@sha256:2"), kustomization()])).toEqual([
+      "Kustomization flux-system/step: nothing has been applied yet of latest@sha256:2",
+    ]);
+    expect(notApplied([kustomization("latest@sha256:1")])).toEqual([
+      "Kustomization flux-system/step: its artifact is not there yet",
+    ]);
+  });
 });

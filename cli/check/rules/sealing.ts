@@ -44,7 +44,7 @@ function misfits(fleet: RenderedFleet): Misfit[] {
 }
 
 const remedy =
-  "seal it for that cluster: fleet seal --cluster NAME …, for deploy keys fleet reseal; clusters of several scopes take it from an overlay of each scope";
+  "seal it for that cluster: fleet seal --cluster NAME …, for deploy keys fleet reseal or fleet rotate-deploy-key; clusters of several scopes take it from an overlay of each scope";
 
 export function checkSealing(fleet: RenderedFleet, findings: Findings): void {
   for (const { cluster, object, problem, isLeftBehind } of misfits(fleet))

@@ -49,6 +49,19 @@ describe("fleet offboard", () => {
     expect(said).toContain("take shop out of the team shoppers in spokes/fleet/blue/spoke.yaml");
   });
 
+  test("names each deploy key that is registered while one takes the place of another", async () => {
+    const sealed = (notes: string) => `kind: SealedSecret\nmetadata:\n  annotations:\n${notes}`;
+    const key = (owner: string) => `    fleet.internal/deploy-key: ssh-ed25519 AAAA ${owner}\n`;
+    at.write("clusters/blue/shop/credential.yaml", sealed(key("shop@blue")), at.workloads);
+    const former = "    fleet.internal/former-deploy-key: ssh-ed25519 AAAA shop@blue\n";
+    at.write("clusters/blue/shop/next/credential.yaml", sealed(key("shop@blue 2026") + former), at.workloads);
+    const { said } = await offboard("shop", "--cluster", "blue", "--yes");
+    expect([...said.matchAll(/remove the deploy key (.*) at /g)].map(([, name]) => name)).toEqual([
+      "shop@blue",
+      "shop@blue 2026",
+    ]);
+  });
+
   test("names no deploy key of a repository over HTTPS", async () => {
     onboard("blue", "shop", "https://example.com/shop.git");
     expect((await offboard("shop", "--cluster", "blue", "--yes")).said).not.toContain("deploy key");

@@ -24,7 +24,8 @@ const isGiven = (key: string, argv: readonly string[]) =>
   (key === "<name>" ? nameIn(argv) : flag(argv, key)) !== undefined;
 
 /** Of a command that takes `paint <name> --colour red`. */
-const questionnaire = (...questions: readonly Question[]): Questionnaire => ({
+const questionnaire = (...questions: readonly Question[]): Questionnaire<readonly string[]> => ({
+  read: (argv) => argv,
   command: "paint",
   questions: questions.map((question) => (argv) => (isGiven(question.key, argv) ? undefined : question)),
   judge: async (argv) => [
@@ -37,7 +38,7 @@ const questionnaire = (...questions: readonly Question[]): Questionnaire => ({
 
 const ask = (answers: readonly string[], argv: readonly string[], ...questions: readonly Question[]) => {
   const at = typing(answers);
-  return { ...at, full: completed(argv, questionnaire(...questions), at.terminal) };
+  return { ...at, full: completed({ argv, line: argv }, questionnaire(...questions), at.terminal) };
 };
 
 describe("what a command line lacks is asked for on a terminal", () => {
@@ -143,7 +144,7 @@ describe("Ctrl-C", () => {
       }
       return [];
     };
-    const full = completed([], { ...slow, judge }, at.terminal);
+    const full = completed({ argv: [], line: [] }, { ...slow, judge }, at.terminal);
     expect(await orInterrupted(at.terminal, async () => (await full).length)).toBe(130);
   });
 

@@ -36,10 +36,31 @@ write("apps/by-hand.yaml", sealed("by-hand"));
 write("apps/former.yaml", sealed("former", lost));
 write("apps/broken.yaml", `${sealed("broken", first)}  - :\n`);
 
+/** Adds a note of a deploy key to a SealedSecret. */
+const withKey = (text: string, publicKey: string, made?: string, former?: string) =>
+  `${text}    fleet.internal/deploy-key: ${publicKey}\n${made === undefined ? "" : `    fleet.internal/deploy-key-made: ${made}\n`}${former === undefined ? "" : `    fleet.internal/former-deploy-key: ${former}\n`}`;
+const git = sealed("gitops-system", second);
+const ofGreen = "ssh-ed25519 Z3JlZW4= green@fleet";
+write("keys/spokes/fleet/blue/secrets/gitops-system.yaml", withKey(git, "ssh-ed25519 ZmxlZXQ="));
+write("keys/spokes/fleet/red/secrets/gitops-system.yaml", withKey(git, "ssh-ed25519 ZmxlZXQ="));
+write("keys/spokes/fleet/green/secrets/gitops-system.yaml", withKey(git, ofGreen, "2020-01-30"));
+write(
+  "keys/spokes/fleet/green/secrets/next/gitops-system.yaml",
+  withKey(git, "ssh-ed25519 bmV4dA== green@fleet 2", "2020-01-31"),
+);
+write(
+  "keys/clusters/green/shop/credential.yaml",
+  withKey(git, "ssh-ed25519 c2hvcA== shop@green", "2020-01-01", "unknown"),
+);
+
 async function keys(...argv: string[]) {
+  return keysOf(["system", "apps"], ...argv);
+}
+
+async function keysOf(names: readonly string[], ...argv: string[]) {
   const lines: string[] = [];
   const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
-  const checkouts = ["system", "apps"].flatMap((name) => ["--repository", join(base, name)]);
+  const checkouts = names.flatMap((name) => ["--repository", join(base, name)]);
   try {
     expect(await run([...checkouts, ...argv], async () => outputs, now)).toBe(0);
     return lines.join("\n");
@@ -77,6 +98,29 @@ describe("fleet keys", () => {
       join(base, "apps/by-hand.yaml"),
     ]);
     expect(JSON.stringify(generations)).not.toContain("CERTIFICATE");
+  });
+
+  test("shows each deploy key with its owner, its age, its fingerprint as the Git host has it, and where its rotation stands", async () => {
+    const text = await keysOf(["keys"]);
+    const [header = "", ...rows] = text.slice(text.indexOf("DEPLOY KEY")).split("\n");
+    expect(header).toMatch(/^DEPLOY KEY +MADE +SEALED +STATE +KEY$/);
+    // As printf fleet | openssl sha256 -binary | base64 has it, without the padding.
+    const ofFleet = "SHA256:XrLOKRx9In3WhOyD+d3AV3bi/poMTmKSe0WSOD5m+yg";
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, -1))).toEqual([
+      ["(the fleet's)", "2", "in use"],
+      ["green@fleet", "2020-01-30 (1 days)", "1", "in use"],
+      ["green@fleet 2", "2020-01-31 (0 days)", "1", "not used yet"],
+      ["shop@green", "2020-01-01 (30 days)", "1", "former one to be removed"],
+    ]);
+    expect(rows[0]).toContain(ofFleet);
+    expect(await keys()).not.toContain("DEPLOY KEY");
+    const { deployKeys } = JSON.parse(await keysOf(["keys"], "-o", "json"));
+    expect(deployKeys).toContainEqual(
+      expect.objectContaining({
+        ...{ publicKey: ofGreen, made: "2020-01-30", state: "in use" },
+        sealed: [expect.objectContaining({ file: join(base, "keys/spokes/fleet/green/secrets/gitops-system.yaml") })],
+      }),
+    );
   });
 
   test("says of a stack that is no hub's how to name one", async () => {

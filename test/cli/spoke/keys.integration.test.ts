@@ -79,9 +79,8 @@ test("fleet sealing-keys names the next command with all that it needs", () => {
 describe("fleet reseal", () => {
   test("seals the fleet's deploy keys for the scope that the Spoke says", async () => {
     await ownSealingKeys(checkout, "blue", connect);
-    const { scope, register } = await reseal(checkout, { name: "blue", deployKeys: "fleet" }, connect);
+    const { scope } = await reseal(checkout, { name: "blue", deployKeys: "fleet" }, connect);
     expect(scope).toBe("cluster-blue");
-    expect(register).toBe("");
     expect(lastSealed().map(({ certificate: used }) => used)).toEqual([own, own]);
     for (const { input } of lastSealed()) expect(fromBase64(input.data)["identity"]).toContain(privateHalf);
   });
@@ -95,22 +94,9 @@ describe("fleet reseal", () => {
     expect(metadata.annotations).toEqual({
       "fleet.internal/sealed-for": "cluster-blue",
       "fleet.internal/sealed-with": sha256,
+      "fleet.internal/deploy-key": "ssh-ed25519 AAAA",
     });
     for (const { input } of lastSealed()) expect(input.metadata).not.toHaveProperty("annotations");
-  });
-
-  test("replaces them by new keys of the spoke's own, each time others, and says which to register", async () => {
-    const request = { name: "blue", deployKeys: "own" } as const;
-    const first = await reseal(checkout, request, connect);
-    const second = await reseal(checkout, request, connect);
-    expect(first.scope).toBe("dev");
-    expect(first.register).toContain("blue@fleet");
-    expect(second.register).not.toBe(first.register);
-    for (const { input } of lastSealed()) {
-      const data = fromBase64(input.data);
-      expect(data["identity"]).not.toContain(privateHalf);
-      expect(second.register).toContain(data["identity.pub"]);
-    }
   });
 });
 
@@ -141,7 +127,7 @@ describe("fleet reseal of a Spoke whose Git host calls it", () => {
         .slice(0, 2)
         .map((file: string) => readFileSync(join(folder, "secrets", file), "utf8"));
     const [before, calls] = [keys(), kubeseal.calls().length];
-    expect(await keep()).toMatchObject({ gitReceiver: "gitlab", register: "" });
+    expect(await keep()).toMatchObject({ gitReceiver: "gitlab" });
     expect(
       kubeseal
         .calls()

@@ -1,0 +1,60 @@
+import { fingerprintOf, ownerOf, unknownKey } from "../sealing/deploy-key-notes.ts";
+import type { Holder, Place } from "./holder.ts";
+import { phaseOf, type Standing } from "./steps.ts";
+
+/** What a person is told of a rotation: where it stands, and what to do at the Git host. */
+
+const hostOf = ({ url, source }: Place): string => url ?? `the repository ${source}`;
+const again = ({ target }: Holder, wish: string): string => `fleet rotate-deploy-key ${target} ${wish}`;
+
+function idle(holder: Holder, standing: readonly Standing[]): string {
+  const keys = standing.map(({ place, present }) => {
+    const which =
+      present === undefined
+        ? "a key of which nothing is noted"
+        : `${ownerOf(present.publicKey) || "a key without a name"}, ${fingerprintOf(present.publicKey)}${present.made === undefined ? "" : `, made on ${present.made}`}`;
+    return `  ${hostOf(place)} with ${which}`;
+  });
+  return `No rotation of the deploy keys of ${holder.target} is under way: ${again(holder, "--new")} begins one. It reads
+${keys.join("\n")}`;
+}
+
+function register(holder: Holder, standing: readonly Standing[]): string {
+  const keys = standing.flatMap(({ place, next }) =>
+    next === undefined ? [] : [`  at ${hostOf(place)}:`, `    ${next.publicKey}`],
+  );
+  return `Register at the Git host, read-only, and leave the present keys registered:
+${keys.join("\n")}
+Nothing reads with them yet. When they are registered: ${again(holder, "--registered")}`;
+}
+
+/** How a person sees that Flux reads with a key, and has it read at once. */
+function proof({ namespace, source, secret }: Place, owner: string): string[] {
+  const kubectl = `kubectl --context <cluster> -n ${namespace}`;
+  return [
+    `  ${kubectl} get secret ${secret} -o jsonpath='{.data.identity\\.pub}' | base64 -d     ends with ${owner}`,
+    `  ${kubectl} annotate gitrepository ${source} reconcile.fluxcd.io/requestedAt="$(date +%s)" --overwrite     Flux reads at once`,
+    `  ${kubectl} get gitrepository ${source}     READY is True`,
+  ];
+}
+
+function former({ place, present }: Standing, { owner, repository }: Holder): string[] {
+  if (present?.former === undefined) return [];
+  const at = `  at ${hostOf(place)}:`;
+  if (present.former !== unknownKey) return [at, `    ${present.former}`, `    ${fingerprintOf(present.former)}`];
+  const fleets = repository === "gitops-system" ? "; not the fleet's, with which the hub reads, if it had that" : "";
+  return [at, `    the one that it had before, of which nothing is noted: ${owner}${fleets}`];
+}
+
+function remove(holder: Holder, standing: readonly Standing[]): string {
+  const present = standing.filter(({ present }) => present?.former !== undefined);
+  return `${holder.target} gets its new deploy keys with the push of step 2. Wait until it reads with them:
+${present.flatMap(({ place, present }) => proof(place, ownerOf(present?.publicKey ?? ""))).join("\n")}
+Only then remove at the Git host:
+${present.flatMap((each) => former(each, holder)).join("\n")}
+When they are removed: ${again(holder, "--removed")}`;
+}
+
+/** Where a rotation stands, and what comes next. */
+export const tellOf = (holder: Holder, standing: readonly Standing[]): string =>
+  ({ idle, register, remove })[phaseOf(standing)](holder, standing);
