@@ -60,7 +60,8 @@ describe("the admission policies", () => {
   test("come with Kyverno, and the Kyverno set after it, when the hub enables it", () => {
     const steps = build(folder, ["kyverno"]).filter(({ kind }) => kind === "Kustomization");
     expect(steps.map(({ metadata, spec }) => [metadata.name, spec.dependsOn?.[0].name])).toEqual([
-      ["kyverno", undefined],
+      ["kyverno-namespace", undefined],
+      ["kyverno", "kyverno-namespace"],
       ["kyverno-policies", "kyverno"],
     ]);
   });

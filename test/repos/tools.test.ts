@@ -38,15 +38,18 @@ describe("the tools of a spoke", () => {
 
   test("contain Kyverno with the policies after it, when the Spoke enables it", () => {
     const spoke = render(withAddons("minimal", ["kyverno"]));
-    expect(spoke.by("kyverno").map(({ kind }) => kind)).toEqual([
-      "Namespace",
-      "Secret",
-      "HelmRepository",
-      "HelmRelease",
-    ]);
+    expect(spoke.by("kyverno-namespace").map(({ kind }) => kind)).toEqual(["Namespace", "Secret"]);
+    expect(spoke.by("kyverno").map(({ kind }) => kind)).toEqual(["HelmRepository", "HelmRelease"]);
     expect(new Set(spoke.by("kyverno-policies").map(({ kind }) => kind))).toEqual(new Set(["ValidatingPolicy"]));
-    const policies = spoke.by("tools").find(({ metadata }) => metadata.name === "kyverno-policies");
-    expect(policies?.spec.dependsOn).toEqual([{ name: "kyverno" }]);
+  });
+
+  test("remove Kyverno's policies before Kyverno, and its namespace after it: the Jobs of its removal run there", () => {
+    const spoke = render(withAddons("minimal", ["kyverno"]));
+    const after = (name: string) =>
+      spoke.by("tools").find(({ kind, metadata }) => kind === "Kustomization" && metadata.name === name)?.spec
+        .dependsOn;
+    expect(after("kyverno-policies")).toEqual([{ name: "kyverno" }]);
+    expect(after("kyverno")).toEqual([{ name: "kyverno-namespace" }]);
   });
 
   test("refuse an add-on that the environment does not have", () => {
