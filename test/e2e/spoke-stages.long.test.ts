@@ -109,7 +109,7 @@ afterAll(async () => {
   await git(["push", "--quiet", "origin", `:refs/heads/${BRANCH}`], repository.folder);
 });
 
-test("each environment has the tools in the versions that its folder says: prod's AWS provider is older", async () => {
+test("each environment has the tools in the versions that its folder says", async () => {
   const installed = async (name: string): Promise<string[]> => {
     const { items } = await getOnSpoke(name, ["providers.pkg.crossplane.io"]);
     const versions: string[] = items.map(({ spec }: Editable) => spec.package.split(":").at(-1));
@@ -118,7 +118,6 @@ test("each environment has the tools in the versions that its folder says: prod'
   const wanted = (environment: string): string =>
     parse(readFileSync(join(repository.folder, "tools", environment, "versions.yaml"), "utf8")).spec.postBuild
       .substitute.provider_aws_version;
-  expect(wanted("dev")).not.toBe(wanted("prod"));
   expect([await installed(dev), await installed(prod)]).toEqual([[wanted("dev")], [wanted("prod")]]);
 });
 
