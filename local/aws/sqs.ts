@@ -4,7 +4,6 @@ import type { Aws } from "./connection.ts";
 import { computed, type Field, fixed, type Item, out } from "./define/fields.ts";
 import { capital } from "./define/mapping.ts";
 import { define } from "./define/resource.ts";
-import { orGone } from "./errors.ts";
 import type { Handler } from "./handler.ts";
 import { ownTags } from "./tags.ts";
 

@@ -45,11 +45,11 @@ describe("the tools of a spoke", () => {
 
   test("remove Kyverno's policies before Kyverno, and its namespace after it: the Jobs of its removal run there", () => {
     const spoke = render(withAddons("minimal", ["kyverno"]));
-    const after = (name: string) =>
+    const waitsFor = (name: string) =>
       spoke.by("tools").find(({ kind, metadata }) => kind === "Kustomization" && metadata.name === name)?.spec
         .dependsOn;
-    expect(after("kyverno-policies")).toEqual([{ name: "kyverno" }]);
-    expect(after("kyverno")).toEqual([{ name: "kyverno-namespace" }]);
+    expect(waitsFor("kyverno-policies")).toEqual([{ name: "kyverno" }]);
+    expect(waitsFor("kyverno")).toEqual([{ name: "kyverno-namespace" }]);
   });
 
   test("refuse an add-on that the environment does not have", () => {

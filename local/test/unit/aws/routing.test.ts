@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { changeOf, type Handler, handlers, withCallSettings } from "../../../aws/index.ts";
-import { awsError, fakeAws } from "./fake.ts";
+import { fakeAws } from "./fake.ts";
 
 test("the import id of a route gives the id that a creation gives", async () => {
   const route = handlers.get("aws:ec2/route:Route") as Handler;
