@@ -37,7 +37,7 @@ export const annotatedNamespaces: Readonly<Record<string, string>> = {
   ledger: "dynamodb.Table",
   website: "",
   archive: "s3.Bucket",
-  "eu--archive": "s3.Bucket",
+  "eu--archive": "dynamodb.Table s3.Bucket",
 };
 
 /** Keeps an object that is removed, as a controller does that has to remove something else first. */

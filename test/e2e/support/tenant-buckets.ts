@@ -42,6 +42,7 @@ const names: Cases = [
     "another's bucket": others,
     "a bucket whose name only begins alike": `${cluster}--${namespace}2--files-${account}`,
     "a bucket of another cluster": `${cluster}-2--${namespace}--files-${account}`,
+    "a bucket with something before the cluster's name": `my-${own}`,
     "a bucket of another account": `${prefix}files-999999999999`,
     "a bucket without the account": `${prefix}files`,
     "a bucket with two hyphens in its name": named("files--2026"),
@@ -62,13 +63,13 @@ const names: Cases = [
     object: bucket({ externalName: "" }),
     refused: `Bucket trial has no name in AWS of its own: set the annotation crossplane.io/external-name to a name that begins with ${prefix}`,
   },
-  ...[
-    ["another's bucket", versioning({ bucket: others })],
-    ["another's bucket by the values that they are made with", versioning({}, { initProvider: { bucket: others } })],
-    ["another's bucket by the name in AWS", versioning({ bucket: own }, { externalName: others })],
-  ].map(([title, object]) => ({
+  ...Object.entries({
+    "another's bucket": versioning({ bucket: others }),
+    "another's bucket by the values that they are made with": versioning({}, { initProvider: { bucket: others } }),
+    "another's bucket by the name in AWS": versioning({ bucket: own }, { externalName: others }),
+  }).map(([title, object]) => ({
     title: `versions in ${title}`,
-    object: object as Requested,
+    object,
     refused: `names of buckets must be ${prefix}`,
   })),
   {
@@ -79,6 +80,10 @@ const names: Cases = [
 ];
 
 const offered: Cases = [
+  {
+    title: "a table from a namespace that can have no buckets",
+    object: from("eu--archive", order("dynamodb", "Table", true)({ externalName: `${cluster}_eu--archive_t` })),
+  },
   ...[
     bucket({ externalName: `${cluster}--${tenantNamespace}--files-${account}` }, tenantNamespace),
     versioning({ bucketRef: { name: "files" } }, {}, tenantNamespace),
@@ -117,8 +122,11 @@ const data: Cases = [
     object: bucket({ managementPolicies: [...retained, "Delete"], annotations: deletes(own) }),
   },
   { title: "versions that end with their object", object: versioning({ bucket: own }, { managementPolicies: ["*"] }) },
-  ...[{ forProvider: { forceDestroy: true } }, { initProvider: { forceDestroy: true } }].map((more) => ({
-    title: `a bucket that is emptied when it goes: ${Object.keys(more)}`,
+  ...Object.entries({
+    "emptied when it goes": { forProvider: { forceDestroy: true } },
+    "emptied when it goes, by the values that it is made with": { initProvider: { forceDestroy: true } },
+  }).map(([title, more]) => ({
+    title: `a bucket that is ${title}`,
     object: bucket(more),
     refused: "nobody deletes the objects in a bucket with it: leave spec.forProvider.forceDestroy out",
   })),

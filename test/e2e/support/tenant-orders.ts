@@ -70,6 +70,10 @@ const created: Cases = [
   })),
   { title: "a policy of its role", object: rolePolicy({ externalName: "p", forProvider: { role: own, policy } }) },
   {
+    title: "a policy of the role that it refers to",
+    object: rolePolicy({ externalName: "p", forProvider: { roleRef: { name: "payment-app" }, policy } }),
+  },
+  {
     title: "a table in a namespace of the platform",
     object: { ...table({ externalName: "audit" }), metadata: { name: "trial", namespace: "flux-system" } },
   },
