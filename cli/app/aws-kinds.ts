@@ -8,7 +8,7 @@ import { bucketKind } from "./buckets.ts";
 export const awsKinds: readonly string[] = ["dynamodb.Table", bucketKind, "sqs.Queue"];
 
 /** Of these, what it may order if nothing is said. */
-export const defaultAwsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];
+const defaultAwsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];
 
 /** Stands for no kind at all. */
 export const noAwsKinds = "none";
