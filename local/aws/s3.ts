@@ -3,16 +3,15 @@ import * as sdk from "@aws-sdk/client-s3";
 import type { Aws } from "./connection.ts";
 import { fixed, type Item, out } from "./define/fields.ts";
 import { define } from "./define/resource.ts";
-import { hasCode } from "./errors.ts";
 import type { Handler } from "./handler.ts";
 import type { Tags } from "./properties.ts";
 import { type TagPair, tagPairs, tagsFrom } from "./tags.ts";
 
 const api = (aws: Aws) => aws.client(sdk.S3Client);
 
-/** What S3 answers for a setting that nobody made: `NoSuchBucketPolicy`, `ReplicationConfigurationNotFoundError` … */
+/** What S3 answers for a setting that nobody made: `NoSuchBucketPolicy`, `NoSuchTagSet`, `ReplicationConfigurationNotFoundError` … */
 const isUnset = (error: unknown): boolean =>
-  error instanceof Error && /^NoSuch\w+(Policy|Configuration)$|NotFoundError$/.test(error.name);
+  error instanceof Error && /^NoSuch(\w+Policy|\w+Configuration|TagSet)$|NotFoundError$/.test(error.name);
 
 async function orUnset<T>(call: Promise<T>): Promise<T | undefined> {
   try {
@@ -41,12 +40,7 @@ const readSettings = (aws: Aws, Bucket: string): Promise<unknown>[] => [
 
 /** The tags of a bucket. S3 has them as one document, which is replaced as a whole. */
 async function tagsOf(aws: Aws, Bucket: string): Promise<Tags> {
-  try {
-    return tagsFrom((await api(aws).send(new sdk.GetBucketTaggingCommand({ Bucket }))).TagSet);
-  } catch (error) {
-    if (hasCode(error, "NoSuchTagSet")) return {};
-    throw error;
-  }
+  return tagsFrom((await orUnset(api(aws).send(new sdk.GetBucketTaggingCommand({ Bucket }))))?.TagSet);
 }
 
 const putTags = (aws: Aws, Bucket: string, tags: Tags): Promise<unknown> =>
