@@ -42,7 +42,10 @@ export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
 /** On a Spoke's claim on its network: the /16 that the network lies in, so that the claims around a network are found. */
 export const networkLabel = `${group}/network`;
 
-/** Annotation of an application's namespace: the kinds that may be ordered in AWS from there, such as `dynamodb.Table`; without it all. */
+/**
+ * Annotation of an application's namespace: the kinds that may be ordered in AWS from there, such as `dynamodb.Table`; without it tables and
+ * queues.
+ */
 export const awsKindsAnnotation = `${group}/aws-kinds`;
 
 /**

@@ -2,9 +2,13 @@ import { type Document, isMap, parseAllDocuments } from "yaml";
 import { awsKindsAnnotation } from "../../lib/labels.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { type Files, textOf } from "../folder.ts";
+import { bucketKind } from "./buckets.ts";
 
 /** What an application may order in AWS, as the admission policy tenant-resources writes it. */
-export const awsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];
+export const awsKinds: readonly string[] = ["dynamodb.Table", bucketKind, "sqs.Queue"];
+
+/** Of these, what it may order if nothing is said. */
+const defaultAwsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];
 
 /** Stands for no kind at all. */
 export const noAwsKinds = "none";
@@ -18,7 +22,11 @@ export function awsKindProblems(kinds: readonly string[]): Problem[] {
   const unknown = kinds.filter((kind) => kind !== noAwsKinds && !awsKinds.includes(kind));
   return [
     ...unknown.map((kind) =>
-      problem(shown(kind), "is not a kind that applications order in AWS", "choose one, or leave it out for all"),
+      problem(
+        shown(kind),
+        "is not a kind that applications order in AWS",
+        `choose one, or leave it out for ${defaultAwsKinds.join(" and ")}`,
+      ),
     ),
     ...(new Set(kinds).size > 1 && kinds.includes(noAwsKinds)
       ? [problem(kinds.join(", "), "is none beside other kinds", "leave out none, or the others")]

@@ -15,6 +15,7 @@ export interface SpokeFacts {
   readonly environment?: string;
   readonly sealing: Sealing;
   readonly tenant?: string;
+  readonly addons: readonly string[];
   /** The file that says it. */
   readonly path: string;
 }
@@ -29,8 +30,8 @@ const fileOf = (system: string, fleet: string, cluster: string): string | undefi
 function factsIn(path: string): SpokeFacts | undefined {
   const document = parseDocument(readFileSync(path, "utf8"));
   if (document.errors.length > 0) return undefined;
-  const { environment, sealing = sealings[0], tenant } = document.toJS()?.spec ?? {};
-  return { environment, sealing, tenant, path };
+  const { environment, sealing = sealings[0], tenant, addons = [] } = document.toJS()?.spec ?? {};
+  return { environment, sealing, tenant, addons, path };
 }
 
 /** The files of spokes of this name. @param fleet whose; default: any */

@@ -14,7 +14,8 @@ import { sealReceiverToken } from "../sealing/receiver.ts";
 import { type SealingKey, seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
 import { awsKindTemplateProblems, withAwsKinds } from "./aws-kinds.ts";
-import { clusterProblems } from "./clusters.ts";
+import { bucketProblems, bucketTemplateProblems } from "./buckets.ts";
+import { clusterProblems, spokeFacts } from "./clusters.ts";
 import {
   commitStatusProblems,
   commitStatusSecret,
@@ -77,10 +78,19 @@ function problemsOf(checkout: string, request: AppRequest, access: AppAccess): P
 export const requestProblems = (checkout: string, requests: readonly AppRequest[], access: AppAccess): Problem[] =>
   once(requests.flatMap((request) => problemsOf(checkout, request, access)));
 
+/** The name of the EKS cluster. */
+const clusterOf = ({ cluster }: AppRequest, { name }: FleetFacts): string =>
+  spokeNames(fleetNames(name).spokePrefix, cluster).cluster;
+
 /** The problems of a request that the fleet shows. */
 const fleetProblems = (request: AppRequest, fleet: FleetFacts, system: string | undefined): Problem[] => [
   ...(system === undefined ? [] : clusterProblems(request, fleet.name, system)),
-  ...roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, request.cluster).cluster, request.app),
+  ...roleProblems(clusterOf(request, fleet), request.app),
+  ...bucketProblems(
+    request,
+    clusterOf(request, fleet),
+    system === undefined ? undefined : spokeFacts(system, request.cluster, fleet.name),
+  ),
   ...scopeProblems(request, scopesOf(fleet)),
 ];
 
@@ -102,6 +112,7 @@ async function plannedOn(
   refuse("onboard", [
     ...templateProblems(provider, files["sync.yaml"] ?? ""),
     ...awsKindTemplateProblems(request.awsKinds, files["namespace.yaml"]),
+    ...bucketTemplateProblems(request, files),
   ]);
   const note = { made: dayOf(new Date()) };
   const credential = await sealCredential(fleet.kubeseal, key, { namespace: app, name: gitSecretOf(app), data }, note);

@@ -30,7 +30,7 @@ export interface AppRequest {
   readonly commitStatus?: CommitStatusType | undefined;
   /** The repository at that host; default: as `repositoryUrl` has it. */
   readonly commitStatusAddress?: string | undefined;
-  /** The kinds that it may order in AWS, or `none` alone; default: all that the platform offers. */
+  /** The kinds that it may order in AWS, or `none` alone; default: tables and queues. */
   readonly awsKinds?: readonly string[] | undefined;
   /** Limits of its namespace, each `name=quantity`, instead of those in the template's ResourceQuota. */
   readonly quota?: readonly string[] | undefined;

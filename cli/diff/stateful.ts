@@ -94,6 +94,7 @@ const fixedAws: Readonly<Record<string, readonly string[]>> = {
   "rds/Cluster": ["availabilityZones", "databaseName", "kmsKeyId", "masterUsername", "storageEncrypted"],
   "rds/Instance": ["characterSetName", "dbName", "kmsKeyId", "storageEncrypted", "username"],
   "s3/Bucket": ["objectLockEnabled"],
+  "s3/BucketVersioning": ["bucket"],
   "sqs/Queue": ["fifoQueue"],
 };
 

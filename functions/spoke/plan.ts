@@ -1,6 +1,7 @@
 import { hubGroups } from "../../lib/spoke.ts";
 import { addonProblems } from "./addon-roles.ts";
 import { eksAddons, type Spoke, type SpokeSpec } from "./api.ts";
+import { bucketProblems } from "./buckets.ts";
 import { foreignProblem } from "./foreign.ts";
 import type { Hub } from "./hub.ts";
 import type { NetworkChoice } from "./network-choice.ts";
@@ -110,6 +111,7 @@ export function fluxIdentities({ kubeConfig }: Settings): Readonly<Record<string
 /** Decides what may be made. A spoke that runs keeps running: what the new specification may not have stays as it is and is reported. */
 export function plan(question: PlanQuestion): Plan {
   const { network } = question;
+  const { names } = surroundingsOf(question.spoke, question.hub);
   const { version, problem: versionProblem } = versionPlan(question);
   const { cidrs, problem: endpointProblem } = endpointPlan(question);
   const problems = [
@@ -120,12 +122,9 @@ export function plan(question: PlanQuestion): Plan {
     endpointProblem,
     ...identityProblem(question),
     ...addonProblems(question),
+    ...bucketProblems({ spoke: question.spoke, names }),
     ...releaseProblem(question),
-    ...foreignProblem(
-      question.observed,
-      question.spoke.metadata.name,
-      surroundingsOf(question.spoke, question.hub).names.cluster,
-    ),
+    ...foreignProblem(question.observed, question.spoke.metadata.name, names.cluster),
   ].filter((problem) => problem !== undefined);
   return {
     network,

@@ -11,7 +11,7 @@ import {
   type Scope,
   type Statement,
 } from "./policy.ts";
-import { tenantPrefix } from "./tenants.ts";
+import { bucketPrefix, tenantPrefix } from "./tenants.ts";
 
 export interface BoundaryScope extends Scope {
   readonly fleet: string;
@@ -103,7 +103,8 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
   const crossplane = { [identityKey]: "crossplane" };
   return [
     {
-      Sid: "OwnTablesAndQueues",
+      // One statement for all that it makes: each condition on its own would take more room than IAM has.
+      Sid: "Orders",
       Effect: "Allow",
       Action: [
         "dynamodb:*Table",
@@ -112,9 +113,21 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
         "dynamodb:ListTags*",
         "dynamodb:UpdateContinuousBackups",
         "dynamodb:UpdateTimeToLive",
+        "iam:*agRole",
+        "iam:DeleteRole",
+        "iam:Get*",
+        "iam:List*",
+        "iam:Update*",
+        "s3:*Bucket",
+        "s3:*agResource",
+        "s3:Get*Configuration",
+        "s3:GetBucket*",
+        "s3:ListTags*",
+        "s3:PutBucketTagging",
+        "s3:PutBucketVersioning",
         "sqs:*Queue*",
       ],
-      Resource: [name.table(owned), name.queue(owned)],
+      Resource: [name.table(owned), name.queue(owned), name.role(owned), name.bucket(`${bucketPrefix(ownCluster)}*`)],
       Condition: { StringEquals: crossplane },
     },
     {
@@ -123,13 +136,6 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
       Action: ["iam:CreateRole", "iam:*RolePolicy"],
       Resource: [name.role(owned)],
       Condition: { StringEquals: { ...crossplane, "iam:PermissionsBoundary": scope.tenantBoundaryArn } },
-    },
-    {
-      Sid: "RolesOfApplications",
-      Effect: "Allow",
-      Action: ["iam:*agRole", "iam:DeleteRole", "iam:Get*", "iam:List*", "iam:Update*"],
-      Resource: [name.role(owned)],
-      Condition: { StringEquals: crossplane },
     },
   ];
 }

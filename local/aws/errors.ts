@@ -8,7 +8,8 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes(errorCode(error));
 }
 
-const goneCode = /(NotFound(Exception|Fault)?|NoSuchEntity(Exception)?|NonExistentQueue|QueueDoesNotExist)$/;
+const goneCode =
+  /(NotFound(Exception|Fault)?|NoSuchEntity(Exception)?|NonExistentQueue|NoSuchBucket|QueueDoesNotExist)$/;
 
 /** True when AWS says that the object does not exist (`InvalidVpcID.NotFound`, `NoSuchEntity`, `ResourceNotFoundException`, …). */
 export function isGone(error: unknown): boolean {

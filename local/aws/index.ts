@@ -7,6 +7,7 @@ import { eksResources } from "./eks/index.ts";
 import type { Handler } from "./handler.ts";
 import { iamResources } from "./iam/index.ts";
 import { kmsResources } from "./kms.ts";
+import { s3Resources } from "./s3.ts";
 import { secretsmanagerResources } from "./secretsmanager.ts";
 import { sqsResources } from "./sqs.ts";
 
@@ -23,7 +24,7 @@ export type { Properties, Tags } from "./properties.ts";
 
 const all: readonly Handler[] = [
   ...[ampResources, cloudwatchlogsResources, dynamodbResources, ec2Resources, eksResources, iamResources].flat(),
-  ...[kmsResources, secretsmanagerResources, sqsResources].flat(),
+  ...[kmsResources, s3Resources, secretsmanagerResources, sqsResources].flat(),
 ];
 
 /** Handlers by Pulumi token. */

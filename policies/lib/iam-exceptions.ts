@@ -102,8 +102,12 @@ export const exceptions: readonly Exception[] = [
   },
   {
     policy: "*-boundary",
-    statement: "OwnTablesAndQueues",
-    actions: ["dynamodb:*Table", "dynamodb:*agResource", "dynamodb:Describe*", "dynamodb:ListTags*", "sqs:*Queue*"],
+    statement: "Orders",
+    actions: [
+      ...["dynamodb:*Table", "dynamodb:*agResource", "dynamodb:Describe*", "dynamodb:ListTags*"],
+      ...["iam:*agRole", "iam:Get*", "iam:List*", "iam:Update*"],
+      ...["s3:*Bucket", "s3:*agResource", "s3:Get*Configuration", "s3:GetBucket*", "s3:ListTags*", "sqs:*Queue*"],
+    ],
     conditions: identity,
     reason: boundary,
   },
@@ -112,13 +116,6 @@ export const exceptions: readonly Exception[] = [
     statement: "RightsOfApplications",
     actions: ["iam:*RolePolicy"],
     conditions: [...identity, "iam:PermissionsBoundary"],
-    reason: boundary,
-  },
-  {
-    policy: "*-boundary",
-    statement: "RolesOfApplications",
-    actions: ["iam:*agRole", "iam:Get*", "iam:List*", "iam:Update*"],
-    conditions: identity,
     reason: boundary,
   },
   {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { asked } from "./support/admission-cluster.ts";
 import { kept, type Requested } from "./support/admission-request.ts";
 import { isPolicy, spoke, startSpoke } from "./support/spoke-plane.ts";
+import { tenantBuckets } from "./support/tenant-buckets.ts";
 import { tenantOrders } from "./support/tenant-orders.ts";
 import { tenantWorkloads } from "./support/tenant-workloads.ts";
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => client?.stop());
 
 describe.for([
-  ["orders in AWS", "tenant-resources.fleet.internal", tenantOrders],
+  ["orders in AWS", "tenant-resources.fleet.internal", [...tenantOrders, ...tenantBuckets]],
   ["workloads", "tenant-workloads.fleet.internal", tenantWorkloads],
 ] as const)("a tenant's %s", ([, name, cases]) => {
   test.for(cases.filter(({ refused }) => refused === undefined).map((each) => [each.title, each] as const))(
@@ -133,12 +134,14 @@ describe("the service account under which Flux applies an application", () => {
       "--as=system:serviceaccount:payment-app:deployer",
     ]).ok;
 
-  test("makes workloads, tables and queues in its namespace", () => {
+  test("makes workloads, tables, queues and buckets in its namespace", () => {
     for (const resource of [
       "deployments",
       "services",
       "tables.dynamodb.aws.m.upbound.io",
       "queues.sqs.aws.m.upbound.io",
+      "buckets.s3.aws.m.upbound.io",
+      "bucketversionings.s3.aws.m.upbound.io",
     ])
       expect(may("create", resource, "payment-app"), resource).toBe(true);
   });

@@ -43,7 +43,7 @@ describe("the catalogue of add-ons", () => {
         .find(({ kind, metadata }) => kind === "Kustomization" && metadata.name === dashed(addon));
       expect(own?.spec).toMatchObject({ wait: true, prune: true, deletionPolicy: "WaitForTermination" });
       const kinds = rendered.by(dashed(addon)).map(({ kind }) => kind);
-      expect(kinds).toContain(addon === "prometheus" ? "Deployment" : "HelmRelease");
+      expect(kinds).toContain({ prometheus: "Deployment", s3_buckets: "Provider" }[addon] ?? "HelmRelease");
     },
   );
 

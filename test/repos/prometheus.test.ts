@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { awsKinds } from "../../cli/app/aws-kinds.ts";
 import { managedKinds, pluralOf } from "../../functions/spoke/kinds.ts";
 import * as fixtures from "../functions/spoke/support/fixtures.ts";
 import { rolePatches } from "../support/addon-catalogue.ts";
+import { orderedKinds } from "./support/ordered.ts";
 import { render, withAddons } from "./support/spoke.ts";
 
 interface Resource {
@@ -91,7 +91,7 @@ describe("prometheus", () => {
       .spec.resources.filter(({ metricNamePrefix: prefix }: { metricNamePrefix: string }) => prefix === "crossplane")
       .map(({ groupVersionKind: { group, version, kind } }: Resource) => `${group}/${version} ${kind}`);
     const { ClusterAuth: _, ...made } = managedKinds;
-    const ordered = awsKinds
+    const ordered = orderedKinds
       .map((name) => name.split("."))
       .map(([service, kind]) => [kind, `${service}.aws.m.upbound.io/v1beta1`]);
     const expected = [...Object.entries(made), ...ordered].map(([kind, api]) => `${api} ${kind}`);

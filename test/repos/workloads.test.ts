@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageReferences } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
-import { awsKinds } from "../../cli/app/aws-kinds.ts";
 import { fillTemplate } from "../../lib/template.ts";
 import { example, stored } from "../functions/spoke/support/fixtures.ts";
 import type { Manifest } from "./support/kustomize.ts";
 import { generated } from "./support/kustomize.ts";
+import { orderedKinds } from "./support/ordered.ts";
 import { app, instantiated, render, system, withAddons } from "./support/spoke.ts";
 
 const spoke = example("minimal");
@@ -161,11 +161,12 @@ describe("an application's folder in gitops-workloads", () => {
       current: expect.stringMatching(/^\['Ready', 'Synced'\]\.all\(.*condition\.status == 'True'\)\)$/),
     };
     expect(spec.healthCheckExprs).toEqual(
-      ordered
-        .filter(({ apiVersion }) => apiVersion.includes(".aws.m.upbound.io/"))
-        .map(({ apiVersion, kind }) => ({ apiVersion, kind, ...judged }))
-        .sort((one, other) => one.apiVersion.localeCompare(other.apiVersion)),
+      orderedKinds
+        .map((name) => name.split("."))
+        .map(([service, kind]) => ({ apiVersion: `${service}.aws.m.upbound.io/v1beta1`, kind, ...judged })),
     );
+    const inAws = ordered.filter(({ apiVersion }) => apiVersion.includes(".aws.m.upbound.io/"));
+    expect(inAws.map(({ kind }) => kind).sort()).toEqual(["Queue", "Table"]);
   });
 
   test("has Flux apply what the team pushes under a service account without any right to hand out rights", () => {
@@ -191,6 +192,7 @@ describe("an application's folder in gitops-workloads", () => {
       rule("networking.k8s.io", ["ingresses"]),
       rule("bitnami.com", ["sealedsecrets"]),
       rule("dynamodb.aws.m.upbound.io", ["tables"]),
+      rule("s3.aws.m.upbound.io", ["buckets", "bucketversionings"]),
       rule("sqs.aws.m.upbound.io", ["queues"]),
       rule("", ["pods", "events"], read),
       rule("apps", ["replicasets"], read),
@@ -215,7 +217,7 @@ describe("an application's folder in gitops-workloads", () => {
         .filter((group) => group.endsWith(".aws.m.upbound.io"))
         .flatMap((group) => (resources ?? []).map((resource) => `${group.split(".")[0]}.${resource}`)),
     );
-    expect(ordering).toEqual(awsKinds.map((kind) => `${kind.toLowerCase()}s`));
+    expect(ordering).toEqual(orderedKinds.map((kind) => `${kind.toLowerCase()}s`));
     const everything = rules.flatMap(({ resources }: Record<string, string[]>) => resources ?? []);
     expect(everything.filter((name: string) => name === "*" || name.startsWith("namespaces"))).toEqual([]);
   });
@@ -276,13 +278,17 @@ describe("an application's folder in gitops-workloads", () => {
     });
   });
 
-  test("lets the role reach its own tables and queues only", () => {
+  test("lets the role reach its own tables, queues and buckets only", () => {
     const policy = JSON.parse(of(governed, "RolePolicy").spec.forProvider.policy);
     const resources = policy.Statement.flatMap(({ Resource }: { Resource: string[] }) => Resource);
     expect(resources).toEqual([
       `arn:aws:dynamodb:us-east-1:000000000000:table/${cluster}_${app.app}_*`,
       `arn:aws:sqs:us-east-1:000000000000:${cluster}_${app.app}_*`,
+      `arn:aws:s3:::${cluster}--${app.app}--*`,
     ]);
+    const [, , buckets] = policy.Statement;
+    // The ARN of a bucket doesn't say whose it is.
+    expect(buckets.Condition).toEqual({ StringEquals: { "s3:ResourceAccount": "000000000000" } });
   });
 });
 

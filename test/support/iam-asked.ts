@@ -40,6 +40,7 @@ const typeOf: Readonly<Record<string, string>> = {
   "ec2/route": "route-table",
   "ec2/routetableassociation": "route-table",
   [apiRule]: "security-group-rule",
+  "s3/bucketversioning": "bucket",
   "ec2/vpcendpoint": "vpc-endpoint",
   "ec2/vpcendpointroutetableassociation": "vpc-endpoint",
   "eks/accessentry": "access-entry",
@@ -103,9 +104,8 @@ function arnsOf(asker: Asker, kind: string, service: string, { key, arn }: Resou
     rulegroupsnamespace: "rulegroupsnamespace/ws-x/fleet",
     ...asker.names,
   }[key];
-  const [, , , place] = arn.split(":");
-  const owner = key === "image" ? "" : account;
-  return [`arn:aws:${service}:${place === "" ? "" : region}:${owner}:${resource ?? `${key}/x`}`];
+  const [, , , place, owner] = arn.split(":");
+  return [`arn:aws:${service}:${place === "" ? "" : region}:${owner === "" ? "" : account}:${resource ?? `${key}/x`}`];
 }
 
 const prefixed = (prefix: string, tags: Values): Values =>
@@ -173,7 +173,7 @@ const asksForTags = /:(CreateTags|DeleteTags|(Tag|Untag)[A-Z]\w*)$/;
 /** Every request of an action for a kind. Empty where the action finds nothing of the kind to act on: a mistake of the table. */
 export async function requestsFor(asker: Asker, kind: string, name: string): Promise<IamRequest[]> {
   const action = await actionFacts(name);
-  const always = { "aws:RequestedRegion": region };
+  const always = { "aws:RequestedRegion": region, "s3:ResourceAccount": account };
   if (name === "iam:CreateServiceLinkedRole")
     return variants(asker, kind, name).map((context) => ({ action: name, resource: linkedRole(kind), context }));
   if (action.types.length === 0) {

@@ -53,8 +53,10 @@ const read = (path: string) => readFileSync(new URL(`../../repos/${path}`, impor
 
 /** Kinds that applications order on a spoke, and those of their template. */
 export function tenantKinds(): ReadonlySet<string> {
-  const activation = parse(read("gitops-system/tools/base/crossplane-packages/activation.yaml"));
-  const ordered = (activation.spec.activate as string[]).map((name) => {
+  const activated = ["crossplane-packages", "addons/s3_buckets/release"].flatMap(
+    (folder): string[] => parse(read(`gitops-system/tools/base/${folder}/activation.yaml`)).spec.activate,
+  );
+  const ordered = activated.map((name) => {
     const [plural = "", group = ""] = name.split(/\.(.*)/);
     return crossplaneKind(plural.replace(/ies$/, "y").replace(/s$/, ""), group);
   });

@@ -69,6 +69,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       ...scope,
       cluster: names.spokePrefix.padEnd(nameLimits.eksCluster, "s"),
       tenantBoundaryArn,
+      buckets: true,
     }),
     "External Secrets": secretReaderPolicy({
       secretArns: [named.secret(names.sealingKeySecret("scope", "*")), named.secret(names.spokeGitSecret("spoke"))],

@@ -7,6 +7,7 @@ import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import { fleetNames } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
+import { makesBuckets } from "../buckets.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
 import { isLetGo } from "../orphan.ts";
@@ -57,6 +58,7 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
         ...scope,
         cluster: names.cluster,
         tenantBoundaryArn: tenantBoundary,
+        buckets: makesBuckets(context),
       }),
     },
     aws_ebs_csi_driver: {

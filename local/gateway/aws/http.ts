@@ -18,7 +18,7 @@ export interface HttpResponse {
   readonly body: string | Buffer;
 }
 
-/** Nothing that an AWS client sends here is larger (S3 objects aside, which the local stack doesn't store). */
+/** Nothing that an AWS client sends here is larger; objects of S3 may not be. */
 const MAX_BODY = 64 << 20;
 
 /** Reads a request to its end. Rejects on a body above 64 MiB or a broken connection. */

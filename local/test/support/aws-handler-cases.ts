@@ -243,6 +243,19 @@ export const cases: HandlerCase[] = [
     change: { visibilityTimeoutSeconds: 60, messageRetentionSeconds: 600, tags: otherTags },
   },
   {
+    token: "aws:s3/bucket:Bucket",
+    inputs: async () => ({ bucket: "case-000000000000", tags }),
+    change: { tags: otherTags },
+  },
+  {
+    token: "aws:s3/bucketVersioning:BucketVersioning",
+    inputs: async (make) => ({
+      bucket: await make("aws:s3/bucket:Bucket", { bucket: "case-versions-000000000000" }),
+      versioningConfiguration: { status: "Enabled" },
+    }),
+    change: { versioningConfiguration: { status: "Suspended" } },
+  },
+  {
     token: "aws:dynamodb/table:Table",
     inputs: async () => ({
       name: "case",

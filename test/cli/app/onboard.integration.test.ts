@@ -121,7 +121,7 @@ describe("fleet onboard", () => {
     expect(at.kubeseal.calls()).toHaveLength(1);
   });
 
-  test("lets the namespace order everything that the platform offers, or only the kinds that are named", async () => {
+  test("lets the namespace order tables and queues, or the kinds that are named", async () => {
     const namespaceOf = async (app: string, awsKinds?: readonly string[]) => {
       const { folder } = await onboard({ app, awsKinds });
       const text = readFileSync(join(folder, "namespace.yaml"), "utf8");
@@ -137,6 +137,8 @@ describe("fleet onboard", () => {
     expect(one.text.replace(added, "")).toBe(all.text.replaceAll("everything", "ledger"));
     const both = await namespaceOf("both", ["dynamodb.Table", "sqs.Queue", "sqs.Queue"]);
     expect(both.annotations).toEqual({ "fleet.internal/aws-kinds": "dynamodb.Table sqs.Queue" });
+    const buckets = await namespaceOf("archive", ["s3.Bucket"]);
+    expect(buckets.annotations).toEqual({ "fleet.internal/aws-kinds": "s3.Bucket" });
     expect((await namespaceOf("website", ["none"])).annotations).toEqual({ "fleet.internal/aws-kinds": "" });
   });
 
@@ -182,6 +184,17 @@ describe("fleet onboard on a cluster that the fleet does not have", () => {
     expect(existsSync(join(at.checkout, "clusters"))).toBe(false);
     writeFileSync(spoke, "kind: Spoke\nspec: { environment: dev }\n");
     await onboardIn("blue", folder);
+  });
+
+  test("whose Spoke lacks the add-on is refused an application that orders buckets", async () => {
+    const folder = system();
+    const spoke = join(folder, "spokes", "fleet", "blue", "spoke.yaml");
+    const asked = { ...request, awsKinds: ["s3.Bucket"] };
+    const refused = onboardApp(at.checkout, asked, async () => at.fleet, {}, folder);
+    await expect(refused).rejects.toThrow(/--aws-kind: s3\.Bucket needs the add-on s3_buckets on the spoke blue/);
+    expect(existsSync(join(at.checkout, "clusters"))).toBe(false);
+    writeFileSync(spoke, "kind: Spoke\nspec: { addons: [s3_buckets] }\n");
+    await onboardApp(at.checkout, asked, async () => at.fleet, {}, folder);
   });
 
   test("says so where the fleet has no spoke at all, and knows those that lie as before fleets had folders", async () => {

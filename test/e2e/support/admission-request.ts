@@ -32,8 +32,13 @@ export interface Requested {
 /** A namespace of an application, with the label that makes it one. */
 export const tenantNamespace = "payment-app";
 
-/** Namespaces of applications that may order less in AWS, with what their annotation says. */
-export const narrowedNamespaces: Readonly<Record<string, string>> = { ledger: "dynamodb.Table", website: "" };
+/** Namespaces of applications with what their annotation says of the kinds that they may order in AWS. */
+export const annotatedNamespaces: Readonly<Record<string, string>> = {
+  ledger: "dynamodb.Table",
+  website: "",
+  archive: "s3.Bucket",
+  "eu--archive": "dynamodb.Table s3.Bucket",
+};
 
 /** Keeps an object that is removed, as a controller does that has to remove something else first. */
 const finalizer = "fleet.internal/test";

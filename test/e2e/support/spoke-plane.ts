@@ -4,7 +4,7 @@ import type { Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { awsKindsAnnotation, labelKeys } from "../../../lib/labels.ts";
 import type { Manifest } from "../../repos/support/kustomize.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
-import { narrowedNamespaces } from "./admission-request.ts";
+import { annotatedNamespaces } from "./admission-request.ts";
 import { definitionsOf, kubectlOf } from "./kubectl.ts";
 
 /** A real API server without nodes that has what a spoke has of its kinds, policies, namespaces and rights. */
@@ -28,12 +28,12 @@ export async function startSpoke(toolchain: Toolchain) {
   const client = kubectlOf(toolchain, plane);
   client.define([
     ...definitionsOf("github.com/fluxcd/kustomize-controller"),
-    ...[families.dynamodb, families.sqs, families.iam].flatMap((kinds) => kinds.map(definitionOf)),
+    ...[families.dynamodb, families.iam, families.s3, families.sqs].flatMap((kinds) => kinds.map(definitionOf)),
     ...familyCrds,
   ]);
   client.apply([namespace("spokes"), namespace("flux-system")]);
   client.apply(
-    Object.entries(narrowedNamespaces).map(([name, kinds]) => ({
+    Object.entries(annotatedNamespaces).map(([name, kinds]) => ({
       apiVersion: "v1",
       kind: "Namespace",
       metadata: { name, labels: { [labelKeys.tenant]: "payments" }, annotations: { [awsKindsAnnotation]: kinds } },

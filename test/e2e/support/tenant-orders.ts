@@ -2,13 +2,13 @@ import { type Cases, kept, type Requested, tenantNamespace } from "./admission-r
 
 /** Orders in AWS from a tenant's namespace, and what tools/base/policies/tenant-resources.yaml says of them. */
 
-const cluster = "fleet-spoke-blue";
+export const cluster = "fleet-spoke-blue";
 const own = `${cluster}_${tenantNamespace}`;
 const others = `${cluster}_billing`;
 const region = "us-east-1";
 
 /** Crossplane's AWS provider on the spoke. */
-const provider = "system:serviceaccount:crossplane-system:provider-aws";
+export const provider = "system:serviceaccount:crossplane-system:provider-aws";
 
 interface Order {
   readonly externalName?: string;
@@ -19,7 +19,8 @@ interface Order {
   readonly managementPolicies?: readonly string[];
 }
 
-const order =
+/** Makes orders of a kind. */
+export const order =
   (group: string, kind: string, inRegion: boolean) =>
   ({ externalName, forProvider = {}, config = "ProviderConfig", annotations = {}, ...spec }: Order): Requested => ({
     apiVersion: `${group}.aws.m.upbound.io/v1beta1`,
@@ -68,6 +69,10 @@ const created: Cases = [
     refused: `spec.forProvider.tags of a Role must have eks-cluster-name ${cluster} and kubernetes-namespace ${tenantNamespace}`,
   })),
   { title: "a policy of its role", object: rolePolicy({ externalName: "p", forProvider: { role: own, policy } }) },
+  {
+    title: "a policy of the role that it refers to",
+    object: rolePolicy({ externalName: "p", forProvider: { roleRef: { name: "payment-app" }, policy } }),
+  },
   {
     title: "a table in a namespace of the platform",
     object: { ...table({ externalName: "audit" }), metadata: { name: "trial", namespace: "flux-system" } },
@@ -123,7 +128,8 @@ const created: Cases = [
       "RolePolicyAttachment",
       false,
     )({ externalName: own, forProvider: { role: own, policyArn: "arn:aws:iam::aws:policy/AdministratorAccess" } }),
-    refused: "an application can order Queue and Table, its governance Role and RolePolicy; got RolePolicyAttachment",
+    refused:
+      "an application can order Bucket, BucketVersioning, Queue and Table, its governance Role and RolePolicy; got RolePolicyAttachment",
   },
 ];
 
@@ -183,7 +189,7 @@ const shared: Cases = [
 ];
 
 /** An order from another namespace of the tenant. */
-const from = (namespace: string, object: Requested): Requested => ({
+export const from = (namespace: string, object: Requested): Requested => ({
   ...object,
   metadata: { ...object.metadata, namespace },
 });
@@ -207,12 +213,12 @@ const narrowed: Cases = [
     title: "a queue from a namespace that may order tables",
     object: queueOf("ledger"),
     refused:
-      "in AWS the namespace ledger may order dynamodb.Table, by its annotation fleet.internal/aws-kinds, which the governance team sets in gitops-workloads; got sqs.Queue",
+      "in AWS the namespace ledger may order dynamodb.Table: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got sqs.Queue",
   },
   {
     title: "a table from a namespace that may order nothing",
     object: tableOf("website"),
-    refused: "in AWS the namespace website may order nothing, by its annotation",
+    refused: "in AWS the namespace website may order nothing: its annotation",
   },
 ];
 

@@ -82,7 +82,7 @@ const onSpoke: Asker = {
 const spokeCrossplane: Session = {
   roleArn: role("fleet-spoke-blue-crossplane"),
   tags: { ...spokeTags("blue"), [identityTag]: "crossplane" },
-  policy: spokeCrossplanePolicy({ ...account, cluster: "fleet-spoke-blue", tenantBoundaryArn }),
+  policy: spokeCrossplanePolicy({ ...account, cluster: "fleet-spoke-blue", tenantBoundaryArn, buckets: true }),
   boundary: spokeBoundary({ ...account, fleet: "fleet", tenantBoundaryArn }),
 };
 const forTenants: Asker = {
@@ -93,6 +93,7 @@ const forTenants: Asker = {
     table: "table/fleet-spoke-blue_payment_orders",
     stream: "table/fleet-spoke-blue_payment_orders/stream/x",
     queue: "fleet-spoke-blue_payment_events",
+    bucket: "fleet-spoke-blue--payment--files-000000000000",
   },
   boundary: tenantBoundaryArn,
   // Nothing is attached; a role that is removed with force looks for attachments all the same.
@@ -106,6 +107,8 @@ const unasked: Readonly<Record<string, string>> = {
     "the deployer's own: a hub gets a boundary, or another one, by the stack's configuration",
   "iam:DeleteRolePermissionsBoundary": "the deployer's own: it takes the stack's boundary off again",
   "dynamodb:Describe*": "what is told of a table of one's own",
+  "s3:GetBucket*": "how a bucket of one's own is set",
+  "s3:Get*Configuration": "how a bucket of one's own is set",
   "eks:ListNodegroups": "the program looks whether the hub has a node group whose name it keeps (HubNodes)",
 };
 

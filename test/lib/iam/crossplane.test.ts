@@ -442,7 +442,7 @@ describe("the boundary of the fleet's roles", () => {
 
   it("leaves a spoke's Crossplane all that its policy gives it", () => {
     const cluster = "fleet-spoke-blue";
-    const given = spokeCrossplanePolicy({ ...account, cluster, tenantBoundaryArn });
+    const given = spokeCrossplanePolicy({ ...account, cluster, tenantBoundaryArn, buckets: true });
     const asked = given.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(({ Action, Resource = [] }) =>
       Action.flatMap((action) => Resource.map((resource) => ({ action, resource: resource.replace("*", "x") }))),
     );
@@ -450,6 +450,25 @@ describe("the boundary of the fleet's roles", () => {
     const lost = asked.filter((request) => !allowed(boundary, { ...request, context }));
     expect(lost).toEqual([]);
     expect(asked.length).toBeGreaterThan(30);
+  });
+
+  it("ends at buckets of its own applications, with nothing of what is in them or lets others in", () => {
+    const call = (action: string, name: string, cluster?: string) =>
+      allowed(boundary, { action, resource: `arn:aws:s3:::${name}`, context: as("crossplane", cluster) });
+    const own = "fleet-spoke-blue--payment--files-000000000000";
+    for (const action of ["s3:CreateBucket", "s3:GetBucketAcl", "s3:GetEncryptionConfiguration", "s3:UntagResource"]) {
+      expect(call(action, own), action).toBe(true);
+      expect(call(action, own, "fleet-spoke-green"), action).toBe(false);
+      expect(call(action, "fleet-spoke-blue-2--payment--files-000000000000"), action).toBe(false);
+      expect(call(action, "fleet-spoke-blue"), action).toBe(false);
+    }
+    for (const action of ["s3:GetObject", "s3:PutObject", "s3:DeleteObjectVersion", "s3:GetObjectRetention"])
+      expect(call(action, `${own}/x`), action).toBe(false);
+    for (const action of ["s3:PutBucketPolicy", "s3:PutBucketLogging", "s3:PutBucketPublicAccessBlock"])
+      expect(call(action, own), action).toBe(false);
+    expect(allowed(boundary, { action: "s3:CreateBucket", resource: `arn:aws:s3:::${own}`, context: as("node") })).toBe(
+      false,
+    );
   });
 
   // AWS Managed Policy Reference: AmazonEKS_CNI_Policy, AmazonEBSCSIDriverPolicy and AmazonEKSWorkerNodePolicy.
@@ -538,17 +557,33 @@ describe("the boundary of the fleet's roles", () => {
 });
 
 describe("a spoke's own Crossplane", () => {
-  const policy = spokeCrossplanePolicy({ ...account, cluster: "fleet-spoke-blue", tenantBoundaryArn });
+  const scope = { ...account, cluster: "fleet-spoke-blue", tenantBoundaryArn };
+  const policy = spokeCrossplanePolicy({ ...scope, buckets: true });
+  const bucket = (cluster: string) => `arn:aws:s3:::${cluster}--payment--files-000000000000`;
+  const context = { "s3:ResourceAccount": account.accountId };
   const table = (name: string) => `arn:aws:dynamodb:us-east-1:000000000000:table/${name}`;
   const queue = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
 
   it.each([
     ["dynamodb:CreateTable", table("fleet-spoke-blue_payments"), table("fleet-spoke-blue-2_payments")],
     ["sqs:CreateQueue", queue("fleet-spoke-blue_payments"), queue("fleet-spoke-red_payments")],
+    ["s3:CreateBucket", bucket("fleet-spoke-blue"), bucket("fleet-spoke-blue-2")],
+    ["s3:GetBucketWebsite", bucket("fleet-spoke-blue"), bucket("fleet-spoke-red")],
     ["iam:DeleteRole", role("fleet-spoke-blue_payment"), role("fleet-spoke-blue-node")],
   ])("may %s under its own name, not under another spoke's", (action, own, other) => {
-    expect(allowed(policy, { action, resource: own })).toBe(true);
-    expect(allowed(policy, { action, resource: other })).toBe(false);
+    expect(allowed(policy, { action, resource: own, context })).toBe(true);
+    expect(allowed(policy, { action, resource: other, context })).toBe(false);
+  });
+
+  it("makes buckets where the Spoke has the add-on for them, in its own account, and neither reads nor shares one", () => {
+    const create = { action: "s3:CreateBucket", resource: bucket("fleet-spoke-blue"), context };
+    expect(allowed(policy, create)).toBe(true);
+    expect(allowed(spokeCrossplanePolicy({ ...scope, buckets: false }), create)).toBe(false);
+    expect(allowed(policy, { ...create, context: { "s3:ResourceAccount": "999999999999" } })).toBe(false);
+    for (const action of ["s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:PutBucketPublicAccessBlock"])
+      expect(allowed(policy, { ...create, action }), action).toBe(false);
+    for (const action of ["s3:GetObject", "s3:DeleteObject"])
+      expect(allowed(policy, { ...create, action, resource: `${create.resource}/x` }), action).toBe(false);
   });
 
   it("makes roles with the tenants' boundary only, and reads no table", () => {
@@ -588,6 +623,33 @@ describe("the boundary of applications", () => {
     const queue = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
     expect(allowed(boundary, { ...receive, resource: queue("fleet-spoke-blue_payment_events") })).toBe(true);
     expect(allowed(boundary, { ...receive, resource: queue("fleet-spoke-blue_billing_events") })).toBe(false);
+  });
+
+  it("ends at the buckets of the role's own cluster and namespace, in the account, and at what their objects were before", () => {
+    const call = (action: string, resource: string, more: Record<string, string> = {}) =>
+      allowed(boundary, {
+        action,
+        resource: `arn:aws:s3:::${resource}`,
+        context: {
+          "aws:PrincipalArn": role("fleet-spoke-blue_payment"),
+          "s3:ResourceAccount": account.accountId,
+          ...payment,
+          ...more,
+        },
+      });
+    const own = "fleet-spoke-blue--payment--files-000000000000";
+    expect(call("s3:ListBucket", own)).toBe(true);
+    for (const action of ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]) {
+      expect(call(action, `${own}/2026/x`), action).toBe(true);
+      expect(call(action, `${own}/2026/x`, { "s3:ResourceAccount": "999999999999" }), action).toBe(false);
+      expect(call(action, `${own}/2026/x`, { "aws:PrincipalArn": role("fleet-spoke-blue_pay") }), action).toBe(false);
+      for (const other of ["blue--billing", "blue--payment-eu", "green--payment", "blue-2--payment"])
+        expect(call(action, `fleet-spoke-${other}--files-000000000000/x`), `${action} ${other}`).toBe(false);
+    }
+    for (const action of ["s3:DeleteObjectVersion", "s3:GetObjectVersion", "s3:PutObjectAcl"])
+      expect(call(action, `${own}/2026/x`), action).toBe(false);
+    for (const action of ["s3:DeleteBucket", "s3:PutBucketPolicy", "s3:PutBucketVersioning"])
+      expect(call(action, own), action).toBe(false);
   });
 
   it.each([

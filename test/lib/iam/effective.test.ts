@@ -71,7 +71,7 @@ const ofSpoke = (spoke: string) => ({
   crossplane: onSpoke(
     spoke,
     "crossplane",
-    spokeCrossplanePolicy({ ...account, cluster: `fleet-spoke-${spoke}`, tenantBoundaryArn }),
+    spokeCrossplanePolicy({ ...account, cluster: `fleet-spoke-${spoke}`, tenantBoundaryArn, buckets: true }),
   ),
   "external-secrets": onSpoke(
     spoke,

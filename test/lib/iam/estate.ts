@@ -101,6 +101,10 @@ const hubRoles = ["crossplane", "external-secrets", "kustomize-controller"].map(
 
 const table = (name: string) => regional("dynamodb", `table/${name}`);
 const queue = (name: string) => regional("sqs", name);
+/** A bucket of an application, `<cluster>_<namespace>`, or an object in it. */
+const bucket = (owner: string, path = "") =>
+  `arn:aws:s3:::${owner.replace("_", "--")}--files-${account.accountId}${path}`;
+const ofAccount = (id: string = account.accountId): Tags => ({ "s3:ResourceAccount": id });
 
 /** Data of an application. */
 const data = (owner: string): IamRequest[] => [
@@ -108,12 +112,17 @@ const data = (owner: string): IamRequest[] => [
   on("dynamodb:DeleteItem", table(`${owner}_orders`)),
   on("dynamodb:Query", table(`${owner}_orders/index/by-day`)),
   on("sqs:ReceiveMessage", queue(`${owner}_events`)),
+  on("s3:ListBucket", bucket(owner), ofAccount()),
+  on("s3:GetObject", bucket(owner, "/2026/invoice"), ofAccount()),
+  on("s3:DeleteObject", bucket(owner, "/2026/invoice"), ofAccount()),
 ];
 
-/** Tables, queues and roles themselves, under a spoke's prefix. */
+/** Tables, queues, buckets and roles themselves, under a spoke's prefix. */
 const orders = (name: string): IamRequest[] => [
   on("dynamodb:DeleteTable", table(`${name}_payment_orders`)),
   on("sqs:SetQueueAttributes", queue(`${name}_payment_events`)),
+  on("s3:DeleteBucket", bucket(`${name}_payment`), ofAccount()),
+  on("s3:PutBucketVersioning", bucket(`${name}_payment`), ofAccount()),
   on("iam:DeleteRole", role(`${name}_payment`)),
 ];
 
@@ -200,7 +209,8 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     on("dynamodb:GetItem", table("shop")),
     on("dynamodb:DeleteTable", table("shop")),
     on("sqs:ReceiveMessage", queue("shop")),
-    on("s3:GetObject", "arn:aws:s3:::shop/x"),
+    on("s3:GetObject", "arn:aws:s3:::shop/x", ofAccount()),
+    on("s3:DeleteBucket", "arn:aws:s3:::shop", ofAccount()),
     on("sts:AssumeRole", role("admin")),
     on("logs:DeleteLogGroup", regional("logs", "log-group:shop")),
   ],
@@ -215,10 +225,20 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
         "CreatePodIdentityAssociation",
       ].map((call) => on(`eks:${call}`, regional("eks", `cluster/${name}`))),
   ),
+  // Names of buckets are shared by all accounts: somebody was quicker, and lets everybody in.
+  "buckets of another account under names of a spoke": [
+    on("s3:PutObject", bucket("fleet-spoke-blue_payment", "/x"), ofAccount("999999999999")),
+    on("s3:GetObject", bucket("fleet-spoke-blue_payment", "/x"), ofAccount("999999999999")),
+  ],
   "what shares with other accounts": [
     ...[hubTags, otherTags, {}, ...spokes.map(spokeTags)].map((tags) => kms("PutKeyPolicy", tags)),
     ...spokes.map((spoke) => on("dynamodb:PutResourcePolicy", table(`fleet-spoke-${spoke}_payment_orders`))),
     ...spokes.map((spoke) => on("sqs:AddPermission", queue(`fleet-spoke-${spoke}_payment_events`))),
+    ...spokes.flatMap((spoke) =>
+      ["PutBucketAcl", "PutBucketOwnershipControls", "PutBucketPolicy", "PutBucketPublicAccessBlock"].map((call) =>
+        on(`s3:${call}`, bucket(`fleet-spoke-${spoke}_payment`), ofAccount()),
+      ),
+    ),
     ec2("CreateNetworkInterfacePermission", "network-interface", spokeTags("blue")),
     ec2("ModifySnapshotAttribute", "snapshot", spokeTags("blue")),
     ec2("TerminateInstances", "instance", spokeTags("blue")),

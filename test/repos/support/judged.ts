@@ -3,7 +3,8 @@ import { bridgeData } from "../../../lib/bridge.ts";
 import { awsKindsAnnotation } from "../../../lib/labels.ts";
 import { admissionCases } from "../../e2e/support/admission-cases.ts";
 import { unlabelledSpokes } from "../../e2e/support/admission-places.ts";
-import { kept, narrowedNamespaces, tenantNamespace } from "../../e2e/support/admission-request.ts";
+import { annotatedNamespaces, kept, tenantNamespace } from "../../e2e/support/admission-request.ts";
+import { tenantBuckets } from "../../e2e/support/tenant-buckets.ts";
 import { orderedBefore, tenantOrders } from "../../e2e/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../e2e/support/tenant-workloads.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
@@ -65,7 +66,7 @@ function placeOf({
 }: Manifest): Pick<Request, "namespace" | "namespaceLabels" | "namespaceAnnotations"> {
   const { namespace = "", labels = {} } = metadata;
   if (kind === "Namespace") return { namespaceLabels: labels };
-  const kinds = narrowedNamespaces[namespace];
+  const kinds = annotatedNamespaces[namespace];
   if (kinds !== undefined)
     return { namespace, namespaceLabels: tenant, namespaceAnnotations: { [awsKindsAnnotation]: kinds } };
   return { namespace, namespaceLabels: namespace === tenantNamespace ? tenant : {} };
@@ -74,7 +75,10 @@ function placeOf({
 const changes = [
   ...admissionCases,
   ...unlabelledSpokes.map((each) => ({ ...each, policy: "spoke-fleet.fleet.internal" })),
-  ...[...tenantOrders, ...orderedBefore].map((each) => ({ ...each, policy: "tenant-resources.fleet.internal" })),
+  ...[...tenantOrders, ...tenantBuckets, ...orderedBefore].map((each) => ({
+    ...each,
+    policy: "tenant-resources.fleet.internal",
+  })),
   ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
 ].map(({ policy, title, object, from, leaving, by, refused }): Case => {
   const known = leaving ? removed : (each: Manifest) => each;

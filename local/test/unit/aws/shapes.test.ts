@@ -6,6 +6,7 @@ import * as ec2 from "@aws-sdk/client-ec2";
 import * as eks from "@aws-sdk/client-eks";
 import * as iam from "@aws-sdk/client-iam";
 import * as kms from "@aws-sdk/client-kms";
+import * as s3 from "@aws-sdk/client-s3";
 import * as secrets from "@aws-sdk/client-secrets-manager";
 import { QueueAttributeName } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
@@ -103,6 +104,8 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   ],
   "aws:kms/alias:Alias": [kms.CreateAliasRequest$, kms.AliasListEntry$],
   "aws:kms/key:Key": [kms.CreateKeyRequest$, kms.KeyMetadata$, kms.GetKeyPolicyResponse$],
+  "aws:s3/bucket:Bucket": [s3.CreateBucketRequest$, s3.HeadBucketOutput$],
+  "aws:s3/bucketVersioning:BucketVersioning": [s3.PutBucketVersioningRequest$, s3.GetBucketVersioningOutput$],
   "aws:secretsmanager/secret:Secret": [secrets.CreateSecretRequest$, secrets.DescribeSecretResponse$],
   "aws:secretsmanager/secretVersion:SecretVersion": [
     ...([secrets.PutSecretValueRequest$, secrets.GetSecretValueResponse$] as const),

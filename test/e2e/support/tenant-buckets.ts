@@ -1,0 +1,173 @@
+import { type Cases, kept, type Requested, tenantNamespace } from "./admission-request.ts";
+import { cluster, from, order, provider } from "./tenant-orders.ts";
+
+/** Buckets that a tenant's namespace orders, and what tools/base/policies/tenant-resources.yaml says of them. */
+
+const namespace = "archive";
+const account = "000000000000";
+const prefix = `${cluster}--${namespace}--`;
+const named = (name: string) => `${prefix}${name}-${account}`;
+const own = named("files");
+const others = `${cluster}--billing--files-${account}`;
+const retained = ["Observe", "Create", "Update", "LateInitialize"];
+const deletes = (name: string) => ({ "fleet.internal/deletes": name });
+
+type Order = Parameters<ReturnType<typeof order>>[0];
+/** A bucket that outlives its object. */
+const bucket = (more: Order, place = namespace): Requested =>
+  from(place, order("s3", "Bucket", true)({ externalName: own, managementPolicies: retained, ...more }));
+/** A bucket with the managementPolicies of its kind, which let Crossplane do everything. */
+const careless = (more: Order): Requested =>
+  from(namespace, order("s3", "Bucket", true)({ externalName: own, ...more }));
+const versioning = (forProvider: Record<string, unknown>, more: Order = {}, place = namespace): Requested =>
+  from(
+    place,
+    order(
+      "s3",
+      "BucketVersioning",
+      true,
+    )({ ...more, forProvider: { versioningConfiguration: { status: "Enabled" }, ...forProvider } }),
+  );
+
+/** Of 63 characters, as many as AWS takes. */
+const longest = named("x".repeat(63 - named("").length));
+
+const names: Cases = [
+  { title: "a bucket", object: bucket({}) },
+  { title: "a bucket with hyphens and digits in its name", object: bucket({ externalName: named("files-2026-q1") }) },
+  { title: "a bucket with the longest name", object: bucket({ externalName: longest }) },
+  { title: "versions in its bucket", object: versioning({ bucket: own }, { externalName: own }) },
+  { title: "versions in a bucket that it refers to", object: versioning({ bucketRef: { name: "files" } }) },
+  ...Object.entries({
+    "another's bucket": others,
+    "a bucket whose name only begins alike": `${cluster}--${namespace}2--files-${account}`,
+    "a bucket of another cluster": `${cluster}-2--${namespace}--files-${account}`,
+    "a bucket with something before the cluster's name": `my-${own}`,
+    "a bucket of another account": `${prefix}files-999999999999`,
+    "a bucket without the account": `${prefix}files`,
+    "a bucket with two hyphens in its name": named("files--2026"),
+    "a bucket whose name ends with a hyphen": named("files-"),
+    "a bucket without a name of its own": named(""),
+    "a bucket with capital letters": named("Files"),
+    "a bucket with a dot in its name": named("files.2026"),
+    "a bucket behind another's name": `${others}/${own}`,
+    "a bucket with a longer name than AWS takes": longest.replace("--x", "--xx"),
+    "a bucket with a name as tables have": `${cluster}_${namespace}_files`,
+  }).map(([title, externalName]) => ({
+    title,
+    object: bucket({ externalName }),
+    refused: `names of buckets must be ${prefix}<name>-${account}, at most 63 lower-case letters, digits and hyphens, without two hyphens in a row in <name>; got ${externalName}`,
+  })),
+  {
+    title: "a bucket with no name at all",
+    object: bucket({ externalName: "" }),
+    refused: `Bucket trial has no name in AWS of its own: set the annotation crossplane.io/external-name to a name that begins with ${prefix}`,
+  },
+  ...Object.entries({
+    "another's bucket": versioning({ bucket: others }),
+    "another's bucket by the values that they are made with": versioning({}, { initProvider: { bucket: others } }),
+    "another's bucket by the name in AWS": versioning({ bucket: own }, { externalName: others }),
+  }).map(([title, object]) => ({
+    title: `versions in ${title}`,
+    object,
+    refused: `names of buckets must be ${prefix}`,
+  })),
+  {
+    title: "a bucket of a namespace that another namespace's name could go on with",
+    object: bucket({ externalName: `${cluster}--eu--archive--files-${account}` }, "eu--archive"),
+    refused: `the namespace eu--archive of the cluster ${cluster} can have no buckets: two hyphens end each of the two in names of buckets`,
+  },
+];
+
+const offered: Cases = [
+  {
+    title: "a table from a namespace that can have no buckets",
+    object: from("eu--archive", order("dynamodb", "Table", true)({ externalName: `${cluster}_eu--archive_t` })),
+  },
+  ...[
+    bucket({ externalName: `${cluster}--${tenantNamespace}--files-${account}` }, tenantNamespace),
+    versioning({ bucketRef: { name: "files" } }, {}, tenantNamespace),
+  ].map((object) => ({
+    title: `a ${object.kind} from a namespace that nothing was said of`,
+    object,
+    refused: `in AWS the namespace ${tenantNamespace} may order dynamodb.Table, sqs.Queue: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got s3.Bucket`,
+  })),
+  {
+    title: "a table from a namespace that may order buckets",
+    object: from(namespace, order("dynamodb", "Table", true)({ externalName: `${cluster}_${namespace}_t` })),
+    refused: "may order s3.Bucket: its annotation fleet.internal/aws-kinds decides",
+  },
+];
+
+const data: Cases = [
+  ...Object.entries({
+    "goes with its object, as kinds of Crossplane do": careless({}),
+    "goes with its object": bucket({ managementPolicies: ["*"] }),
+    "Crossplane may delete": bucket({ managementPolicies: ["Observe", "Create", "Delete"] }),
+    "goes with its object, by the name of another": careless({ annotations: deletes(others) }),
+  }).map(([title, object]) => ({
+    title: `a bucket that ${title}`,
+    object,
+    refused:
+      "a bucket stays in AWS when its object goes: set spec.managementPolicies to [Observe, Create, Update, LateInitialize]",
+  })),
+  {
+    title: "a bucket that goes with its object, for which the annotation says something else",
+    object: bucket({ managementPolicies: ["*"], annotations: deletes("yes") }),
+    refused: "set the annotation fleet.internal/deletes to the name of the bucket as well; got yes",
+  },
+  { title: "a bucket that goes with its object, asked for twice", object: careless({ annotations: deletes(own) }) },
+  {
+    title: "a bucket that Crossplane may delete, asked for twice",
+    object: bucket({ managementPolicies: [...retained, "Delete"], annotations: deletes(own) }),
+  },
+  { title: "versions that end with their object", object: versioning({ bucket: own }, { managementPolicies: ["*"] }) },
+  ...Object.entries({
+    "emptied when it goes": { forProvider: { forceDestroy: true } },
+    "emptied when it goes, by the values that it is made with": { initProvider: { forceDestroy: true } },
+  }).map(([title, more]) => ({
+    title: `a bucket that is ${title}`,
+    object: bucket(more),
+    refused: "nobody deletes the objects in a bucket with it: leave spec.forProvider.forceDestroy out",
+  })),
+  { title: "a bucket that is not emptied when it goes", object: bucket({ forProvider: { forceDestroy: false } }) },
+];
+
+const before = kept(bucket({}));
+const versionsBefore = kept(versioning({ bucketRef: { name: "files" } }));
+
+const changed: Cases = [
+  { title: "tags of its bucket", from: before, object: kept(bucket({ forProvider: { tags: { team: "archive" } } })) },
+  {
+    title: "a bucket that comes to go with its object",
+    from: before,
+    object: kept(bucket({ managementPolicies: ["*"] })),
+    refused: "a bucket stays in AWS when its object goes",
+  },
+  {
+    title: "a bucket that comes to go with its object, asked for twice",
+    from: before,
+    object: kept(bucket({ managementPolicies: ["*"], annotations: deletes(own) })),
+  },
+  {
+    title: "a bucket that becomes another one of its own",
+    from: before,
+    object: kept(bucket({ externalName: named("more") })),
+    refused: `it is ${own}, got ${named("more")}; order another Bucket for another name`,
+  },
+  {
+    title: "the bucket and the name that Crossplane learns of versions",
+    from: versionsBefore,
+    object: kept(versioning({ bucketRef: { name: "files" }, bucket: own }, { externalName: own })),
+    by: provider,
+  },
+  {
+    title: "another's bucket that versions refer to in another namespace",
+    from: versionsBefore,
+    object: kept(versioning({ bucketRef: { name: "files" }, bucket: others })),
+    by: provider,
+    refused: `names of buckets must be ${prefix}`,
+  },
+];
+
+export const tenantBuckets: Cases = [...names, ...offered, ...data, ...changed];
