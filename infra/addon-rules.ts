@@ -24,13 +24,13 @@ export function addonRules({ addonPermissions = [], fleet, metrics }: Readable):
     remedy: "name the calls that the add-on makes, one by one",
   }));
   if (fleet === undefined) return problems;
-  if (addonPermissions.some((permission) => reachesOthersIam(permission, fleet)))
+  for (const { resources } of addonPermissions.filter((permission) => reachesOthersIam(permission, fleet)))
     problems.push({
       key,
       what: "passes roles or changes instance profiles that belong to no spoke",
-      got: "iam:PassRole, or a change of instance profiles, on other resources",
+      got: resources.map((resource) => shown(resource)).join(", "),
       allowed:
-        `resources arn:<partition>:iam::<account>:role/${fleet}-spoke-… and ` +
+        `iam:PassRole and changes of instance profiles on resources arn:<partition>:iam::<account>:role/${fleet}-spoke-… and ` +
         `arn:<partition>:iam::<account>:instance-profile/karpenter/<region>/${fleet}-spoke-…`,
       remedy:
         "give these calls an entry of their own, with the roles that are passed and the profiles that are changed",

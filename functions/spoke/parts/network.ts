@@ -34,8 +34,11 @@ export function nodeSubnetIds(context: Context): Fact<readonly string[]> {
 
 /** The routes by which nodes reach the internet. */
 export function nodeRoutes(context: Context): readonly [Resource, ...Resource[]] {
-  const none = context.spoke.spec.network.natGateways === "none";
-  return [resources.route("public"), ...(none ? [] : zones(context).map((zone) => resources.route(`private-${zone}`)))];
+  const isPublic = nodeSide(context) === "public";
+  return [
+    resources.route("public"),
+    ...(isPublic ? [] : zones(context).map((zone) => resources.route(`private-${zone}`))),
+  ];
 }
 
 /** Public addresses of the spoke's outgoing traffic, as CIDRs; those that are known so far. */
