@@ -1,4 +1,4 @@
-import { addonBoundary, isAddonAction, passesForeignRoles } from "../lib/iam/addons.ts";
+import { addonBoundary, addonIamActions, isAddonAction, reachesOthersIam } from "../lib/iam/addons.ts";
 import { remoteWrite } from "../lib/iam/metrics.ts";
 import { arns, policyLimits } from "../lib/iam/policy.ts";
 import { type Problem, shown } from "../lib/problems.ts";
@@ -19,18 +19,21 @@ export function addonRules({ addonPermissions = [], fleet, metrics }: Readable):
     what: "has an action that no add-on may have",
     got: shown(action),
     allowed:
-      "<service>:<call> with wildcards in the call only; of IAM only iam:PassRole and iam:CreateServiceLinkedRole, nothing of STS, " +
+      `<service>:<call> with wildcards in the call only; of IAM only ${addonIamActions.join(", ")}; nothing of STS, ` +
       "Organizations, IAM Identity Center and Account Management",
     remedy: "name the calls that the add-on makes, one by one",
   }));
   if (fleet === undefined) return problems;
-  if (addonPermissions.some((permission) => passesForeignRoles(permission, fleet)))
+  for (const { resources } of addonPermissions.filter((permission) => reachesOthersIam(permission, fleet)))
     problems.push({
       key,
-      what: "passes roles that belong to no spoke",
-      got: "iam:PassRole on other resources",
-      allowed: `iam:PassRole with resources arn:<partition>:iam::<account>:role/${fleet}-spoke-…`,
-      remedy: "give iam:PassRole an entry of its own, with the roles that are passed",
+      what: "passes roles or changes instance profiles that belong to no spoke",
+      got: resources.map((resource) => shown(resource)).join(", "),
+      allowed:
+        `iam:PassRole and changes of instance profiles on resources arn:<partition>:iam::<account>:role/${fleet}-spoke-… and ` +
+        `arn:<partition>:iam::<account>:instance-profile/karpenter/<region>/${fleet}-spoke-…`,
+      remedy:
+        "give these calls an entry of their own, with the roles that are passed and the profiles that are changed",
     });
   const permitted = metrics === "amp" ? [...addonPermissions, ofMetrics] : addonPermissions;
   const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet }, permitted));

@@ -78,6 +78,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         vpcCidr: network.cidr,
         clusterName: cluster.name,
         clusterArn: cluster.arn,
+        nodeRole: names.nodeRole,
       },
       oidc: { provider: cluster.oidc.issuer, providerArn: cluster.oidc.providerArn },
       identities: identityMetadata(identities),

@@ -39,6 +39,7 @@ export const clusterFacts = {
     vpcCidr: fact("aws_vpc_cidr", "IPv4 block of the VPC", is.cidr),
     clusterName: fact("aws_cluster_name", "name of the EKS cluster", is.name, "fleet-spoke-payments"),
     clusterArn: fact("cluster_arn", "ARN of the EKS cluster", arn("eks", "cluster/fleet-spoke-payments")),
+    nodeRole: fact("node_role_name", "IAM role of the nodes", { ...is.name, absent: "" }, "fleet-spoke-payments-node"),
   },
   kubernetesVersion: fact("kubernetes_version", "minor version of Kubernetes", is.version),
   oidc: {
@@ -188,6 +189,13 @@ export const derivedKeys = [
     "`type` of a HelmRepository whose URL is `charts_registry`: `oci` for a mirror at oci://",
     is.repositoryType,
     ({ chartsRegistry }) => (chartsRegistry.startsWith("oci://") ? "oci" : "default"),
+  ),
+  derive(
+    "charts_oci_registry_type",
+    "`type` of a HelmRepository whose upstream is at oci://, and its URL `$" +
+      "{charts_registry:=oci://<upstream>}`: `default` for a mirror at https://",
+    { ...is.repositoryType, example: "oci", absent: "" },
+    ({ chartsRegistry }) => (/^(oci:\/\/|$)/.test(chartsRegistry) ? "oci" : "default"),
   ),
   derive(
     "metrics_region",

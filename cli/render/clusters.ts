@@ -43,6 +43,7 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
       vpcCidr: "10.0.0.0/16",
       clusterName: names.hubCluster,
       clusterArn: arn("eks", `cluster/${names.hubCluster}`),
+      nodeRole: names.nodeRole,
     },
     oidc: { provider: issuer, providerArn: arn("iam", `oidc-provider/${issuer}`, "") },
     identities: {

@@ -1,7 +1,17 @@
 import { relative } from "node:path";
+import { parse } from "yaml";
 import { images } from "../check/rules/pinned.ts";
 import { SubstitutionError, substitute, uses, variable } from "../render/envsubst.ts";
-import { Files, filesBelow, isManifest, isYaml, type Manifest, type Path, type Source } from "../render/files.ts";
+import {
+  Files,
+  filesBelow,
+  isManifest,
+  isObject,
+  isYaml,
+  type Manifest,
+  type Path,
+  type Source,
+} from "../render/files.ts";
 import type { Mention, Target } from "./references.ts";
 
 /** What the manifests of the GitOps repositories take from outside. */
@@ -59,6 +69,21 @@ function versions({ manifest, source }: Document): { readonly target: Target; re
   });
 }
 
+/** Settings called `image`, anywhere below a value, that are whole references. */
+function wholeImages(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(wholeImages);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "image" && typeof inner === "string" ? [inner] : wholeImages(inner),
+  );
+}
+
+/** Images that the values of an add-on's chart name; the chart itself names most. */
+function imagesOfValues(manifest: Manifest): string[] {
+  const text: unknown = manifest.kind === "ConfigMap" ? manifest["data"]?.["values.yaml"] : undefined;
+  return typeof text === "string" ? wholeImages(parse(text)) : [];
+}
+
 /**
  * Reads every manifest below `folder`, in which the repositories lie side by side. Variables get the values that Kustomizations of
  * the same repositories set, else their defaults.
@@ -106,6 +131,8 @@ export function fromRepositories(folder: string, root: string, given: Values = n
     const { manifest, source } = document;
     for (const { path, reference } of images(manifest.spec, ["spec"]))
       add(document, path, reference, (image) => ({ kind: "image", reference: image }));
+    for (const reference of imagesOfValues(manifest))
+      add(document, ["data", "values.yaml"], reference, (image) => ({ kind: "image", reference: image }));
     if (manifest.apiVersion.startsWith("pkg.crossplane.io/") && typeof manifest.spec?.package === "string")
       add(document, ["spec", "package"], manifest.spec.package, (reference) => ({ kind: "package", reference }));
     for (const { target, path } of versions(document)) mentions.push({ target, origin: originOf(source, path) });

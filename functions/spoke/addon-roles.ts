@@ -34,6 +34,7 @@ function factsOf({ spoke, hub }: Question): Facts {
     tenant: spec.tenant,
     fleet: hub.fleet,
     aws_cluster_name: names.cluster,
+    node_role_name: names.nodeRole,
     aws_account_id: scope.accountId,
     aws_region: scope.region,
     aws_partition: scope.partition,
@@ -70,7 +71,7 @@ export function addonRoles(question: Question): AddonRole[] {
   }));
 }
 
-/** Whether an add-on writes metrics, and the fleet has no workspace for them. */
+/** Whether an add-on writes or reads metrics, and the fleet has no workspace for them. */
 const lacksWorkspace = (policy: unknown, { metrics_workspace_arn: workspace }: Facts): boolean =>
   workspace === "" && variablesOf(policy).includes("metrics_workspace_arn");
 
@@ -97,7 +98,7 @@ export function addonProblems(question: Question): SpokeProblem[] {
     ],
     [
       silent,
-      ": the fleet has no workspace for metrics to write to. Set metrics to amp in the stack and run pulumi up, or turn the add-on off in spec.addons",
+      ": the fleet has no workspace for metrics. Set metrics to amp in the stack and run pulumi up, or turn the add-on off in spec.addons",
     ],
     [
       isElsewhere || hub.addonBoundaryArn !== "" ? [] : others,

@@ -16,8 +16,8 @@ export interface AddonScope extends Scope {
 }
 
 /**
- * Services with which somebody gives himself other rights. Of IAM two calls are left, which load balancers and nodes need:
- * service-linked roles have fixed policies, and a role that is passed must be a spoke's.
+ * Services with which somebody gives himself other rights. Of IAM those calls are left which load balancers and nodes need:
+ * service-linked roles have fixed policies, and roles and instance profiles must be a spoke's ({@link reachesOthersIam}).
  */
 const givesRights = [
   "account",
@@ -30,21 +30,43 @@ const givesRights = [
   "sso-directory",
   "sts",
 ];
-const harmless = ["iam:CreateServiceLinkedRole", "iam:PassRole"];
+/** What must be a spoke's. A role gets into an instance profile only by who may pass it (IAM API Reference, AddRoleToInstanceProfile). */
+const ofSpokesOnly = [
+  "iam:AddRoleToInstanceProfile",
+  "iam:CreateInstanceProfile",
+  "iam:DeleteInstanceProfile",
+  "iam:PassRole",
+  "iam:RemoveRoleFromInstanceProfile",
+  "iam:TagInstanceProfile",
+];
+/** Calls of IAM that a stack may permit add-ons. */
+export const addonIamActions: readonly string[] = [
+  "iam:CreateServiceLinkedRole",
+  "iam:GetInstanceProfile",
+  "iam:ListInstanceProfiles",
+  ...ofSpokesOnly,
+];
 
 const actionPattern = /^([a-z0-9][a-z0-9-]*):([A-Za-z*]+)$/;
 
 /** Whether a stack may name an action in `addonPermissions`. */
 export function isAddonAction(action: string): boolean {
   const service = actionPattern.exec(action)?.[1];
-  return service !== undefined && (!givesRights.includes(service) || harmless.includes(action));
+  return service !== undefined && (!givesRights.includes(service) || addonIamActions.includes(action));
 }
 
-/** Whether a permission passes roles that no spoke of the fleet has. */
-export function passesForeignRoles({ actions, resources }: AddonPermission, fleet: string): boolean {
+/**
+ * Whether a permission passes roles, or changes instance profiles, that belong to no spoke of the fleet. Karpenter's profiles have the
+ * path `/karpenter/<region>/<cluster>/` (aws/karpenter-provider-aws, pkg/providers/instanceprofile).
+ */
+export function reachesOthersIam({ actions, resources }: AddonPermission, fleet: string): boolean {
   const { spokePrefix } = fleetNames(fleet);
-  const ofSpokes = new RegExp(`^arn:aws[-a-z]*:iam::(\\d{12}|\\*):role/${spokePrefix}`);
-  return actions.includes("iam:PassRole") && !resources.every((resource) => ofSpokes.test(resource));
+  const ofSpokes = new RegExp(
+    `^arn:aws[-a-z]*:iam::(\\d{12}|\\*):(role/|instance-profile/karpenter/[^/]+/)${spokePrefix}`,
+  );
+  return (
+    actions.some((action) => ofSpokesOnly.includes(action)) && !resources.every((resource) => ofSpokes.test(resource))
+  );
 }
 
 /**
@@ -71,8 +93,15 @@ export function addonBoundary(scope: AddonScope, permissions: readonly AddonPerm
       Effect: "Allow" as const,
       Action: actions,
       Resource: resources,
-      Condition: { StringEquals: { "aws:RequestedRegion": regions } },
     })),
+    // Once, and not as a condition of each permission: a policy has little room.
+    {
+      Sid: "OnlyInTheFleetsRegion",
+      Effect: "Deny",
+      Action: ["*"],
+      Resource: ["*"],
+      Condition: { StringNotEquals: { "aws:RequestedRegion": regions } },
+    },
     ...denyStatements(scope),
     {
       Sid: "NotTheHubsCluster",

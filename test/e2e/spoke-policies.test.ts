@@ -6,8 +6,8 @@ import { ensureToolchain, type Toolchain } from "@eks-gitops-fleet/local/toolcha
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { build, files, type Manifest } from "../repos/support/kustomize.ts";
-import { repos } from "../repos/support/spoke.ts";
-import { spoke, startSpoke } from "./support/spoke-plane.ts";
+import { render, repos, withAddons } from "../repos/support/spoke.ts";
+import { isPolicy, spoke, startSpoke } from "./support/spoke-plane.ts";
 
 /** What a spoke gets, on a real API server without nodes. */
 
@@ -115,5 +115,35 @@ describe("the removal of an application", () => {
     expect(kubectl(["delete", "kustomization", "payment-app", ...inNamespace])).toMatchObject({ ok: true });
     for (const [kind, name] of governance)
       await expect.poll(() => remove(kind, name).ok, { timeout: 30_000 }).toBe(true);
+  });
+});
+
+describe("the removal of Karpenter", () => {
+  const addon = render(withAddons("minimal", ["karpenter"]));
+  const nodeClaims = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "nodeclaims.karpenter.sh" },
+    spec: {
+      group: "karpenter.sh",
+      names: { plural: "nodeclaims", kind: "NodeClaim" },
+      scope: "Cluster",
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+    },
+  };
+  const node = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { name: "default-abcde" } };
+  const remove = () =>
+    kubectl(["delete", "kustomization", "karpenter", "--namespace", "flux-system", "--dry-run=server"]);
+
+  test("waits for the last of its nodes, and for none where its kinds never came", async () => {
+    const karpenter = addon.by("tools").filter(({ metadata }) => metadata.name === "karpenter");
+    client.apply([...karpenter, ...addon.by("karpenter").filter(isPolicy)]);
+    expect(remove()).toMatchObject({ ok: true });
+    client.define([nodeClaims]);
+    client.apply([node]);
+    // The API server looks for new kinds every half minute.
+    await expect.poll(() => remove().text, { timeout: 90_000 }).toContain("NodeClaim default-abcde still exists");
+    expect(kubectl(["delete", "nodeclaim", "default-abcde"])).toMatchObject({ ok: true });
+    await expect.poll(() => remove().ok, { timeout: 30_000 }).toBe(true);
   });
 });

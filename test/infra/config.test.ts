@@ -320,6 +320,12 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "addonPermissions",
     "no add-on may have",
   ],
+  [
+    "instance profiles that are nobody's, for add-ons",
+    { addonPermissions: '[{"actions":["iam:AddRoleToInstanceProfile"]}]' },
+    "addonPermissions",
+    "instance-profile/karpenter/<region>/fleet-dev-spoke-",
+  ],
   ["a key that does not exist", { vpc_cidr: "10.0.0.0/16" }, `${project}:vpc_cidr`, "use vpcCidr"],
   ["a key that was removed", { vpcCidr: undefined }, "vpcCidr", "is missing"],
 ];

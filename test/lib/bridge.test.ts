@@ -27,6 +27,7 @@ const metadata: ClusterMetadata = {
     vpcCidr: "10.0.0.0/16",
     clusterName: "fleet-hub",
     clusterArn: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub",
+    nodeRole: "fleet-hub-node",
   },
   kubernetesVersion: "1.34",
   oidc: { provider: "oidc.example/id/1", providerArn: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/1" },

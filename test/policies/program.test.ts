@@ -76,7 +76,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
 );
 
 test("every exception on the reasoned list stands for a statement of the program, with just these wildcards", async () => {
-  const addonPermissions = JSON.stringify([{ actions: ["route53:ListHostedZones"] }]);
+  const addonPermissions = JSON.stringify([{ actions: ["ec2:Describe*", "elasticloadbalancing:Describe*"] }]);
   const { resources } = await runStack("prod", { "eks-gitops-fleet:addonPermissions": addonPermissions });
   const held = resources
     .filter(({ type }) => identityPolicyTypes.includes(type))

@@ -26,16 +26,27 @@ export const rolePatches: Readonly<Record<string, { op: string; path: string; va
       .map(([addon, file]) => [addon, parse(readFileSync(file, "utf8"))]),
   );
 
+/** What stands for the facts of spokes in what a stack permits. */
+const anySpoke = (resource: string, partition: string, workspace: string): string =>
+  resource
+    // The page of karpenter: what narrows its calls of EC2 is the role.
+    .replace(/^.*:ec2:\{aws_region\}:.*$/, "*")
+    .replace("{aws_partition}", partition)
+    .replace("{metrics_workspace_arn}", workspace)
+    .replaceAll(/\{aws_(region|account_id)\}/g, "*")
+    .replaceAll(/\{(aws_cluster_name|node_role_name)\}/g, "fleet-spoke-*");
+
+/** What the pages of the add-ons say may stand for the calls that only look. */
+const briefly = (action: string): string => action.replace(/^(ec2|elasticloadbalancing):Describe.*/, "$1:Describe*");
+
 /** What a stack has to permit for all of them: the actions by the resources that they are permitted on. */
 export function addonPermissions(partition = "aws"): AddonPermission[] {
   const workspace = `arn:${partition}:aps:us-east-1:000000000000:workspace/ws-${"0".repeat(36)}`;
   const byResources = new Map<string, Set<string>>();
   for (const { Action, Resource = [] } of Object.values(rolePatches).flatMap(([patch]) => patch?.value.policy ?? [])) {
-    const resources = [Resource]
-      .flat()
-      .map((resource) => resource.replace("{aws_partition}", partition).replace("{metrics_workspace_arn}", workspace));
+    const resources = [Resource].flat().map((resource) => anySpoke(resource, partition, workspace));
     const actions = byResources.get(resources.join(" ")) ?? new Set();
-    for (const action of [Action].flat()) actions.add(action);
+    for (const action of [Action].flat()) actions.add(briefly(action));
     byResources.set(resources.join(" "), actions);
   }
   return [...byResources].map(([resources, actions]) => ({ actions: [...actions], resources: resources.split(" ") }));

@@ -30,6 +30,9 @@ function arnMatches(pattern: string, arn: string): boolean {
 const operators: Record<string, (actual: string | undefined, allowed: readonly string[]) => boolean> = {
   StringEquals: (actual, allowed) => actual !== undefined && allowed.includes(actual),
   "ForAnyValue:StringEquals": (actual, allowed) => actual !== undefined && allowed.includes(actual),
+  /** Of a key with several values, such as aws:TagKeys: they stand in the request with commas between them. */
+  "ForAllValues:StringEquals": (actual, allowed) =>
+    actual === undefined || actual.split(",").every((value) => allowed.includes(value)),
   StringNotEquals: (actual, refused) => actual === undefined || !refused.includes(actual),
   StringLike: (actual, allowed) => actual !== undefined && allowed.some((pattern) => matches(pattern, actual)),
   StringNotLike: (actual, refused) => actual === undefined || !refused.some((pattern) => matches(pattern, actual)),

@@ -88,6 +88,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
       vpcCidr: facts.vpcCidr,
       clusterName: names.cluster,
       clusterArn: facts.arn,
+      nodeRole: names.nodeRole,
     },
     kubernetesVersion: facts.kubernetesVersion,
     oidc: { provider: facts.issuer.replace(/^https:\/\//, ""), providerArn: facts.oidcProviderArn },

@@ -24,15 +24,21 @@ export function subnetIds(context: Context, side: Side): Fact<readonly string[]>
   return fact("network", ids.every((id) => id !== undefined) ? ids : undefined);
 }
 
+/** On which side the nodes are: that with a route to the internet. */
+const nodeSide = ({ spoke }: Context): Side => (spoke.spec.network.natGateways === "none" ? "public" : "private");
+
 /** Subnets for nodes: those with a route to the internet. */
 export function nodeSubnetIds(context: Context): Fact<readonly string[]> {
-  return subnetIds(context, context.spoke.spec.network.natGateways === "none" ? "public" : "private");
+  return subnetIds(context, nodeSide(context));
 }
 
 /** The routes by which nodes reach the internet. */
 export function nodeRoutes(context: Context): readonly [Resource, ...Resource[]] {
-  const none = context.spoke.spec.network.natGateways === "none";
-  return [resources.route("public"), ...(none ? [] : zones(context).map((zone) => resources.route(`private-${zone}`)))];
+  const isPublic = nodeSide(context) === "public";
+  return [
+    resources.route("public"),
+    ...(isPublic ? [] : zones(context).map((zone) => resources.route(`private-${zone}`))),
+  ];
 }
 
 /** Public addresses of the spoke's outgoing traffic, as CIDRs; those that are known so far. */
@@ -73,7 +79,7 @@ function routing(context: Context, table: Table, side: Side, sharing: readonly n
 }
 
 function subnet(context: Context, side: Side, zone: number): void {
-  const { composer, facts, hub, observed, plan, spoke, tags } = context;
+  const { composer, facts, hub, names, observed, plan, spoke, tags } = context;
   const vpc = parseCidr(plan.network.cidr ?? "");
   const needs = {
     vpcId: facts.text(resources.vpc, "id"),
@@ -91,6 +97,8 @@ function subnet(context: Context, side: Side, zone: number): void {
       tags: {
         ...tags(`${side}-${zone}`),
         [side === "public" ? "kubernetes.io/role/elb" : "kubernetes.io/role/internal-elb"]: "1",
+        // Read by Karpenter to place nodes.
+        ...(side === nodeSide(context) ? { "karpenter.sh/discovery": names.cluster } : {}),
       },
     },
   }));

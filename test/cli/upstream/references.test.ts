@@ -22,7 +22,7 @@ describe("the project's list of external references", () => {
 
   test.each([
     ["minimal", ["kyverno"]],
-    ["production", ["kyverno", "metrics_server"]],
+    ["production", ["karpenter", "kyverno", "metrics_server", "opencost"]],
   ] as const)("has every chart, image and package that the spoke %s gets", (example, addons) => {
     const objects = render(withAddons(example, addons)).applied.flatMap((step) => step.objects);
     const charts = objects.flatMap(({ kind, spec }) =>

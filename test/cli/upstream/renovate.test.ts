@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { projectReferences } from "../../../cli/upstream/project.ts";
-import type { Reference } from "../../../cli/upstream/references.ts";
+import type { ChartReference, Reference } from "../../../cli/upstream/references.ts";
 
 /** Whether Renovate would find what the project takes from outside. */
 
@@ -46,6 +46,12 @@ const listed = <K extends Reference["kind"]>(...kinds: K[]) =>
     (kinds as string[]).includes(reference.kind),
   );
 
+const chartReference = ({ repository, name, version }: ChartReference) =>
+  `${repository.slice("oci://".length)}/${name}:${version}`;
+
+/** Renovate reads a chart of an OCI registry as an image (Renovate docs, "helmv3", on OCI). */
+const ofRegistry = ({ repository }: { readonly repository: string }) => repository.startsWith("oci://");
+
 describe("Renovate reads", () => {
   test("every comment that is there for it", () => {
     const comments = files.flatMap(
@@ -56,19 +62,22 @@ describe("Renovate reads", () => {
   });
 
   test("every chart with the repository and the version that clusters get, and no other", () => {
-    const charts = listed("chart").map(({ name, repository, version }) => `${repository} ${name} ${version}`);
+    const charts = listed("chart")
+      .filter((chart) => !ofRegistry(chart))
+      .map(({ name, repository, version }) => `${repository} ${name} ${version}`);
     const read = of("helm").map(({ name, registry, version }) => `${registry} ${name} ${version}`);
     expect([...new Set(read)].sort()).toEqual(charts.sort());
   });
 
   // Containers of workflows and the image of GitLab's pipelines are read by Renovate's own managers, digest and all.
-  test("every image and package of the repositories but the fleet's own; members of the provider family by the family's version", () => {
+  test("every image, package and chart of a registry, of the repositories but the fleet's own; members of the provider family by the family's version", () => {
     const family = (reference: string) => reference.replace(/\/provider-aws-[^:]+:/, "/provider-family-aws:");
     const read = of("docker").map(({ name, version }) => `${name}:${version}`);
     const wanted = listed("image", "package")
       .filter(({ origins }) => origins.some((origin) => !/^\.github\/|\.gitlab-ci\.yml:/.test(origin)))
       .map(({ reference }) => reference)
-      .filter((reference) => !reference.includes("/function-spoke:"));
+      .filter((reference) => !reference.includes("/function-spoke:"))
+      .concat(listed("chart").filter(ofRegistry).map(chartReference));
     expect([...new Set(read.map(family))].sort()).toEqual([...new Set(wanted.map(family))].sort());
     for (const reference of read) expect(wanted).toContain(reference);
   });

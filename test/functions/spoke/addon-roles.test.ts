@@ -158,7 +158,7 @@ describe("an add-on that acts in AWS", () => {
       refused.settle();
       const { reason, message } = refused.condition("SpecAccepted") ?? {};
       expect(reason).toBe("AddonsNotPermitted");
-      expect(message).toContain("spec.addons external_dns: the fleet has no workspace for metrics to write to");
+      expect(message).toContain("spec.addons external_dns: the fleet has no workspace for metrics");
       expect(message).not.toContain("addonPermissions");
     }
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addonBoundary, isAddonAction, passesForeignRoles } from "../../../lib/iam/addons.ts";
+import { addonBoundary, isAddonAction, reachesOthersIam } from "../../../lib/iam/addons.ts";
 import { allowed } from "../../support/iam.ts";
 import { account, secret } from "./estate.ts";
 
@@ -73,7 +73,13 @@ describe("the boundary of add-ons", () => {
 });
 
 describe("what a stack may permit add-ons", () => {
-  it.each(["route53:ListHostedZones", "ec2:Describe*", "iam:PassRole", "elasticloadbalancing:*"])("%s", (action) => {
+  it.each([
+    "route53:ListHostedZones",
+    "ec2:Describe*",
+    "iam:PassRole",
+    "iam:AddRoleToInstanceProfile",
+    "elasticloadbalancing:*",
+  ])("%s", (action) => {
     expect(isAddonAction(action)).toBe(true);
   });
 
@@ -85,6 +91,8 @@ describe("what a stack may permit add-ons", () => {
     "iam:*",
     "iam:CreateRole",
     "iam:Pass*",
+    "iam:AddRole*",
+    "iam:PutRolePolicy",
     "sts:AssumeRole",
     "organizations:*",
     "identitystore:CreateGroupMembership",
@@ -93,11 +101,17 @@ describe("what a stack may permit add-ons", () => {
     expect(isAddonAction(action)).toBe(false);
   });
 
-  it("passes roles of spokes only", () => {
-    const pass = (...resources: string[]) => passesForeignRoles({ actions: ["iam:PassRole"], resources }, "fleet");
-    expect(pass("arn:aws:iam::000000000000:role/fleet-spoke-*")).toBe(false);
-    expect(pass("arn:aws:iam::000000000000:role/fleet-spoke-*", "*")).toBe(true);
-    expect(pass("arn:aws:iam::000000000000:role/fleet-hub-crossplane")).toBe(true);
-    expect(passesForeignRoles({ actions: ["ec2:RunInstances"], resources: ["*"] }, "fleet")).toBe(false);
-  });
+  it.each(["iam:PassRole", "iam:AddRoleToInstanceProfile", "iam:DeleteInstanceProfile"])(
+    "%s on what is a spoke's only",
+    (action) => {
+      const pass = (...resources: string[]) => reachesOthersIam({ actions: [action], resources }, "fleet");
+      expect(pass("arn:aws:iam::000000000000:role/fleet-spoke-*")).toBe(false);
+      expect(pass("arn:aws:iam::000000000000:role/fleet-spoke-*", "*")).toBe(true);
+      expect(pass("arn:aws:iam::000000000000:role/fleet-hub-crossplane")).toBe(true);
+      expect(pass("arn:aws:iam::*:instance-profile/karpenter/*/fleet-spoke-*")).toBe(false);
+      expect(pass("arn:aws:iam::*:instance-profile/karpenter/us-east-1/fleet-hub/*")).toBe(true);
+      expect(pass("arn:aws:iam::*:instance-profile/eks-*")).toBe(true);
+      expect(reachesOthersIam({ actions: ["ec2:RunInstances"], resources: ["*"] }, "fleet")).toBe(false);
+    },
+  );
 });

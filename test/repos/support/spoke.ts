@@ -144,11 +144,21 @@ export const credentials: RegistryCredentials = {
   chartsPassword: "t0ps3cret",
 };
 
-/** What a Flux Kustomization substitutes from the values of its ConfigMap or Secret, from the credentials if it names them, and its own. */
-const valuesOf = ({ spec }: Manifest, from: Variables): Variables => {
+/**
+ * What a Flux Kustomization substitutes from the values of its ConfigMap or Secret, from the credentials if it names them, from ConfigMaps
+ * that are applied beside it, and its own.
+ */
+const valuesOf = ({ spec }: Manifest, from: Variables, beside: readonly Manifest[] = []): Variables => {
   const sources = (spec.postBuild?.substituteFrom ?? []) as { name: string }[];
   const named = sources.some(({ name }) => name === registrySecrets.variables);
-  return { ...from, ...(named ? credentialVariables(credentials) : {}), ...spec.postBuild?.substitute };
+  const values = sources.flatMap(({ name }) =>
+    beside.filter(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === name).map(({ data }) => data),
+  );
+  return Object.assign(
+    { ...from, ...(named ? credentialVariables(credentials) : {}) },
+    ...values,
+    spec.postBuild?.substitute,
+  );
 };
 
 const named = (steps: readonly Manifest[], name: string): Manifest => {
@@ -201,13 +211,19 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
 
   const synced = by(`${name}-sync`);
   const info = { ...configMap(synced, "cluster-info"), ...configMap(synced, "addon-identities") };
-  const follow = (step: Manifest, folder: string, components?: readonly string[]): void => {
+  const follow = (
+    step: Manifest,
+    folder: string,
+    components?: readonly string[],
+    beside?: readonly Manifest[],
+  ): void => {
     const objects = apply(step.metadata.name, "spoke", {
       folder,
-      values: valuesOf(step, info),
+      values: valuesOf(step, info, beside),
       ...(components ? { components } : {}),
     });
-    for (const inner of kustomizations(objects)) follow(inner, join(system, inner.spec.path), inner.spec.components);
+    for (const inner of kustomizations(objects))
+      follow(inner, join(system, inner.spec.path), inner.spec.components, objects);
   };
   const tools = named(by(`${name}-tools`), "tools");
   follow(tools, join(system, tools.spec.path), tools.spec.components);
