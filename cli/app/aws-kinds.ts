@@ -2,7 +2,8 @@ import { type Document, isMap, parseAllDocuments } from "yaml";
 import { awsKindsAnnotation } from "../../lib/labels.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { type Files, textOf } from "../folder.ts";
-import { bucketKind } from "./buckets.ts";
+
+export const bucketKind = "s3.Bucket";
 
 /** What an application may order in AWS, as the admission policy tenant-resources writes it. */
 export const awsKinds: readonly string[] = ["dynamodb.Table", bucketKind, "sqs.Queue"];

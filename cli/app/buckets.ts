@@ -2,12 +2,11 @@ import { bucketName, bucketsAddon, canHaveBuckets } from "../../lib/iam/tenants.
 import { nameLimits } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
 import type { Files } from "../folder.ts";
+import { bucketKind } from "./aws-kinds.ts";
 import type { SpokeFacts } from "./clusters.ts";
 import type { AppRequest } from "./rules.ts";
 
 /** What an application that orders buckets needs besides the right to. */
-
-export const bucketKind = "s3.Bucket";
 
 const wanted = ({ awsKinds = [] }: Pick<AppRequest, "awsKinds">): boolean => awsKinds.includes(bucketKind);
 

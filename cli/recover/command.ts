@@ -17,16 +17,16 @@ export const summary = "tell Crossplane how creations of a spoke ended that it w
 export const help = `Usage: fleet recover <spoke> [--yes] [options]
 
 Crossplane's AWS provider forgets what it was making when it is killed. It then says "cannot determine creation result", makes the
-same again, or fails because AWS has it already. This looks in AWS for what was made, by the spoke's tags, notes the IDs at the managed
-resources on the hub, and lets Crossplane make what AWS does not have. It names what was made twice, which nobody manages. It
-changes nothing in AWS. Without --yes it says what it would do, and changes nothing on the hub either.
+same again, or fails because AWS has it already. This looks in AWS for what was made, by the spoke's tags, notes the IDs at the
+managed resources on the hub, and lets Crossplane make what AWS does not have. It names what was made twice, which nobody
+manages. It changes nothing in AWS. Without --yes it says what it would do, and changes nothing on the hub either.
 
   --yes                  do it
   --profile NAME         profile of the AWS CLI for the spoke's account; default: the credentials of the environment
   --context NAME         the hub's context in the kubeconfig; default: the current one
 
-The hub is read and changed with your own rights, which include to patch managed resources in the namespace spokes. AWS is asked with
-those in docs/reference/deployer-policy/fleet-adopt.json.
+The hub is read and changed with your own rights, which include to patch managed resources in the namespace spokes. AWS is asked
+with those in docs/reference/deployer-policy/fleet-adopt.json.
 
 Exit code 0: nothing is interrupted, or Crossplane was told; 1: something has to be decided by a person, or without --yes there is
 something to do; 2: it was called wrongly, or there is no such spoke.

@@ -38,8 +38,8 @@ describe("configured", () => {
   beforeAll(() => plugin.configure({ region, defaultTags: { tags: { fleet: "one" } } }));
 
   test("refuses types, inputs and members that it does not implement, by name", async () => {
-    await expect(plugin.check("aws:s3/bucket:Bucket", "b", {})).rejects.toThrow(
-      "does not implement the resource type aws:s3/bucket:Bucket",
+    await expect(plugin.check("aws:lambda/function:Function", "b", {})).rejects.toThrow(
+      "does not implement the resource type aws:lambda/function:Function",
     );
     const { failures } = await plugin.check("aws:ec2/vpc:Vpc", "v", {
       cidrBlock: "10.0.0.0/16",
