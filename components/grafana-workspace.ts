@@ -104,11 +104,12 @@ export class GrafanaWorkspace extends pulumi.ComponentResource {
       },
       { ...inComponent, ...(protect !== undefined && { protect }) },
     );
+    // A change takes the role from all groups first: the provider alone would never take it from one that is not named any more.
     if (adminGroups.length > 0)
       new aws.grafana.RoleAssociation(
         `${name}-admins`,
         { workspaceId: workspace.id, role: "ADMIN", groupIds: [...adminGroups] },
-        { ...inComponent, deletedWith: workspace },
+        { ...inComponent, deletedWith: workspace, replaceOnChanges: ["groupIds"], deleteBeforeReplace: true },
       );
     this.id = workspace.id;
     this.arn = workspace.arn;
