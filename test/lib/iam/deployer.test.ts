@@ -257,6 +257,9 @@ describe("the deployer's policies", () => {
     ],
   ])("are exactly these, %s", async (variant, given) => {
     const text = `${JSON.stringify(deployerPolicies(given), undefined, 2)}\n`;
-    await expect(text).toMatchFileSnapshot(`golden/deployer-${variant.toLowerCase().replaceAll(" ", "-")}.json`, "npm run generate");
+    await expect(text).toMatchFileSnapshot(
+      `golden/deployer-${variant.toLowerCase().replaceAll(" ", "-")}.json`,
+      "npm run generate",
+    );
   });
 });
