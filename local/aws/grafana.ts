@@ -1,5 +1,5 @@
 /** Managed Grafana: workspaces, and which users and groups of IAM Identity Center have a role in them. */
-import * as sdk from "@aws-sdk/client-grafana";
+import type * as Sdk from "@aws-sdk/client-grafana";
 import { sameJson } from "./compare.ts";
 import type { Aws } from "./connection.ts";
 import { computed, fixed, type Item, out } from "./define/fields.ts";
@@ -7,7 +7,11 @@ import { define } from "./define/resource.ts";
 import { composite, type Handler } from "./handler.ts";
 import { ownTags } from "./tags.ts";
 
-const api = (aws: Aws) => aws.client(sdk.GrafanaClient);
+/** Hardly any stack calls it: the SDK's client is loaded by the first call. */
+async function call<T>(aws: Aws, run: (client: Sdk.GrafanaClient, sdk: typeof Sdk) => Promise<T>): Promise<T> {
+  const sdk = await import("@aws-sdk/client-grafana");
+  return run(aws.client(sdk.GrafanaClient), sdk);
+}
 
 /** A member of a description, which a request calls otherwise. */
 const described = (name: string) => (item: Item) => item[name];
@@ -19,8 +23,10 @@ const workspace = define({
   tags: {
     request: (tags) => ({ tags }),
     of: (_aws, _id, { tags }) => ownTags(tags as Record<string, string> | undefined),
-    set: (aws, resourceArn, tags) => api(aws).send(new sdk.TagResourceCommand({ resourceArn, tags })),
-    remove: (aws, resourceArn, tagKeys) => api(aws).send(new sdk.UntagResourceCommand({ resourceArn, tagKeys })),
+    set: (aws, resourceArn, tags) =>
+      call(aws, (client, sdk) => client.send(new sdk.TagResourceCommand({ resourceArn, tags }))),
+    remove: (aws, resourceArn, tagKeys) =>
+      call(aws, (client, sdk) => client.send(new sdk.UntagResourceCommand({ resourceArn, tagKeys }))),
     target: ({ arn }) => arn as string,
   },
   states: {
@@ -50,48 +56,61 @@ const workspace = define({
       ({ authentication }) => (authentication as Item | undefined)?.["samlConfigurationStatus"],
     ),
   },
-  create: async (aws, request) => (await api(aws).send(new sdk.CreateWorkspaceCommand(request as never))).workspace?.id,
+  create: (aws, request) =>
+    call(aws, async (client, sdk) => {
+      const { workspace: made } = await client.send(new sdk.CreateWorkspaceCommand(request as never));
+      return made?.id;
+    }),
   find: async (aws, workspaceId) => {
-    const { workspace: found } = await api(aws).send(new sdk.DescribeWorkspaceCommand({ workspaceId }));
+    const { workspace: found } = await call(aws, (client, sdk) =>
+      client.send(new sdk.DescribeWorkspaceCommand({ workspaceId })),
+    );
     const account = `${aws.partition}:grafana:${aws.region}:${await aws.accountId()}`;
     return { ...found, arn: `arn:${account}:/workspaces/${workspaceId}` };
   },
   // The provider reads it at once (terraform-provider-aws, internal/service/grafana/workspace.go).
   also: async (aws, workspaceId) => {
-    const { configuration } = await api(aws).send(new sdk.DescribeWorkspaceConfigurationCommand({ workspaceId }));
+    const { configuration } = await call(aws, (client, sdk) =>
+      client.send(new sdk.DescribeWorkspaceConfigurationCommand({ workspaceId })),
+    );
     return { configuration };
   },
   settings: [
     {
       fields: ["accountAccessType", "dataSources", "description", "name", "permissionType", "roleArn"],
       call: (aws, workspaceId, inputs, { has }) =>
-        api(aws).send(
-          new sdk.UpdateWorkspaceCommand({
-            workspaceId,
-            ...(has("accountAccessType") && { accountAccessType: inputs.accountAccessType as never }),
-            ...(has("dataSources") && { workspaceDataSources: (inputs.dataSources ?? []) as never }),
-            ...(has("description") && { workspaceDescription: inputs.description ?? "" }),
-            ...(has("name") && { workspaceName: inputs.name }),
-            ...(has("permissionType") && { permissionType: inputs.permissionType as never }),
-            ...(has("roleArn") && { workspaceRoleArn: inputs.roleArn }),
-          }),
+        call(aws, (client, sdk) =>
+          client.send(
+            new sdk.UpdateWorkspaceCommand({
+              workspaceId,
+              ...(has("accountAccessType") && { accountAccessType: inputs.accountAccessType as never }),
+              ...(has("dataSources") && { workspaceDataSources: (inputs.dataSources ?? []) as never }),
+              ...(has("description") && { workspaceDescription: inputs.description ?? "" }),
+              ...(has("name") && { workspaceName: inputs.name }),
+              ...(has("permissionType") && { permissionType: inputs.permissionType as never }),
+              ...(has("roleArn") && { workspaceRoleArn: inputs.roleArn }),
+            }),
+          ),
         ),
       settles: true,
     },
     {
       fields: ["configuration", "grafanaVersion"],
       call: (aws, workspaceId, { configuration, grafanaVersion }, { old, has }) =>
-        api(aws).send(
-          new sdk.UpdateWorkspaceConfigurationCommand({
-            workspaceId,
-            configuration: configuration ?? old.configuration ?? "{}",
-            ...(has("grafanaVersion") && { grafanaVersion }),
-          }),
+        call(aws, (client, sdk) =>
+          client.send(
+            new sdk.UpdateWorkspaceConfigurationCommand({
+              workspaceId,
+              configuration: configuration ?? old.configuration ?? "{}",
+              ...(has("grafanaVersion") && { grafanaVersion }),
+            }),
+          ),
         ),
       settles: true,
     },
   ],
-  delete: (aws, workspaceId) => api(aws).send(new sdk.DeleteWorkspaceCommand({ workspaceId })),
+  delete: (aws, workspaceId) =>
+    call(aws, (client, sdk) => client.send(new sdk.DeleteWorkspaceCommand({ workspaceId }))),
 });
 
 const association = composite("/", "workspaceId", "role");
@@ -103,13 +122,13 @@ interface Members {
 }
 
 /** Gives users and groups a role, or takes it away. */
-async function update(aws: Aws, id: string, action: sdk.UpdateAction, { role, groupIds, userIds }: Members) {
+async function update(aws: Aws, id: string, action: Sdk.UpdateAction, { role, groupIds, userIds }: Members) {
   const instructions = Object.entries({ SSO_GROUP: groupIds, SSO_USER: userIds }).flatMap(([type, ids = []]) =>
-    ids.length === 0 ? [] : [{ action, role, users: ids.map((one) => ({ id: one, type })) } as sdk.UpdateInstruction],
+    ids.length === 0 ? [] : [{ action, role, users: ids.map((one) => ({ id: one, type })) } as Sdk.UpdateInstruction],
   );
   const { workspaceId } = association.partsOf(id);
   const request = { workspaceId, updateInstructionBatch: instructions };
-  const { errors = [] } = await api(aws).send(new sdk.UpdatePermissionsCommand(request));
+  const { errors = [] } = await call(aws, (client, sdk) => client.send(new sdk.UpdatePermissionsCommand(request)));
   if (errors.length > 0) throw new Error(errors.map(({ code, message }) => `${code}: ${message}`).join("; "));
 }
 
@@ -127,10 +146,13 @@ const roleAssociation = define({
   // All who have the role, whoever gave it to them.
   async find(aws, id, { role = association.partsOf(id).role }) {
     const { workspaceId } = association.partsOf(id);
-    const found: sdk.PermissionEntry[] = [];
-    for await (const { permissions = [] } of sdk.paginateListPermissions({ client: api(aws) }, { workspaceId }))
-      found.push(...permissions.filter((permission) => permission.role === role));
-    const ids = (type: sdk.UserType) => found.flatMap(({ user }) => (user?.type === type && user.id ? user.id : []));
+    const found = await call(aws, async (client, sdk) => {
+      const all: Sdk.PermissionEntry[] = [];
+      for await (const { permissions = [] } of sdk.paginateListPermissions({ client }, { workspaceId }))
+        all.push(...permissions);
+      return all.filter((permission) => permission.role === role);
+    });
+    const ids = (type: Sdk.UserType) => found.flatMap(({ user }) => (user?.type === type && user.id ? user.id : []));
     return found.length > 0 ? { workspaceId, role, groupIds: ids("SSO_GROUP"), userIds: ids("SSO_USER") } : undefined;
   },
   settings: [

@@ -17,7 +17,7 @@ import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
 import { openStore } from "./eks/store.ts";
-import { startGrafana } from "./grafana/service.ts";
+import type { Grafana } from "./grafana/service.ts";
 import { ensureGatewayKey } from "./key.ts";
 import { type Handler, type Log, listen, listener } from "./listeners.ts";
 import { ACCOUNT, ministackEndpoint, PARTITION, REGION } from "./ministack.ts";
@@ -66,7 +66,12 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   };
   const { workspaces } = options;
   const aps = await startAps({ ...place, folder: instance.paths.aps, workspaces, aws, now: eks.now, log });
-  const grafana = await startGrafana({ ...place, folder: instance.paths.grafana, aws, now: eks.now, log });
+  // Hardly any instance has one: loaded by the first call, which also continues what a killed gateway left half done.
+  let grafana: Promise<Grafana> | undefined;
+  const startedGrafana = async () => {
+    const { startGrafana } = await import("./grafana/service.ts");
+    return startGrafana({ ...place, folder: instance.paths.grafana, aws, now: eks.now, log });
+  };
   const keepEndpoints = endpointKeeper(eks);
   const endpoints = backgroundWork("endpoints", log, () => keepEndpoints().then(() => "wait"));
   const reconcile = reconciler({
@@ -88,7 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       key,
       eks,
       aps: aps.context,
-      grafana: grafana.context,
+      grafana: () => (grafana ??= startedGrafana()),
       issuers: { provider: (issuer) => aws.oidcProvider(issuer), keys: oidc.keys },
     });
   const gatewayHost = `${instance.gatewayAddress}:${PORTS.api}`;
@@ -153,7 +158,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       await work.stop();
       await endpoints.stop();
       await aps.stop();
-      await grafana.stop();
+      await (await grafana)?.stop();
       for (const server of servers) {
         server.close();
         server.closeAllConnections();

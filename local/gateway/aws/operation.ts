@@ -59,7 +59,7 @@ const paging = (most: number) => ({
 export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Authorization on the resource that a request names by its ARN. Of requests, ministack reads tags, but not keys that it removes. */
-export const onArn = (_context: unknown, { resourceArn, tagKeys }: Unchecked): Authorization => ({
+const onArn = (_context: unknown, { resourceArn, tagKeys }: Unchecked): Authorization => ({
   resource: stringOf(resourceArn) || "*",
   ...(Array.isArray(tagKeys) ? { context: { "aws:TagKeys": tagKeys } } : {}),
 });

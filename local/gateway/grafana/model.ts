@@ -21,7 +21,7 @@ export interface WorkspaceRecord {
   permissions: Permission[];
 }
 
-export type Store = Awaited<ReturnType<typeof openStore>>;
+type Store = Awaited<ReturnType<typeof openStore>>;
 
 /** The state of the API: one file per workspace, on disk before a call is answered. */
 export async function openStore(folder: string) {
@@ -62,7 +62,7 @@ export const invalid = (message: string) =>
 export const unknownOperation = (message: string) =>
   exception("ValidationException")(message, { reason: "UNKNOWN_OPERATION" });
 export const notFound = (id: string, message: string) => exception("ResourceNotFoundException")(message, about(id));
-export const conflict = (id: string, message: string) => exception("ConflictException")(message, about(id));
+const conflict = (id: string, message: string) => exception("ConflictException")(message, about(id));
 
 /** ARN of a workspace: the slash at its beginning is AWS's. */
 export const workspaceArn = (

@@ -1,6 +1,7 @@
 import * as sdk from "@aws-sdk/client-grafana";
+import type { HttpRequest } from "../aws/http.ts";
 import { ownTags } from "../aws/operation.ts";
-import { restApi } from "../aws/rest-api.ts";
+import { type Authorizer, restApi } from "../aws/rest-api.ts";
 import { backgroundWork } from "../background.ts";
 import type { Log } from "../listeners.ts";
 import {
@@ -33,8 +34,7 @@ export const OPERATIONS = [
   }),
 ];
 
-/** Answers a request of Amazon Managed Grafana. */
-export const grafanaApi = restApi<GrafanaContext>({
+const grafanaApi = restApi<GrafanaContext>({
   name: "Amazon Managed Grafana",
   sdk,
   operations: OPERATIONS,
@@ -42,6 +42,8 @@ export const grafanaApi = restApi<GrafanaContext>({
   unknown: unknownOperation,
   tagsOf: (context, arn) => findTagged(context, arn)?.tags,
 });
+
+export type Grafana = Awaited<ReturnType<typeof startGrafana>>;
 
 interface ServiceOptions extends Omit<GrafanaContext, "store" | "wake"> {
   /** Where its state is. */
@@ -69,5 +71,10 @@ export async function startGrafana({ folder, log, ...options }: ServiceOptions) 
   };
   // Continues what a killed gateway left half done.
   for (const { workspace } of store.all()) work.add(workspace.id);
-  return { context, idle: () => work.idle(), stop: () => work.stop() };
+  return {
+    /** Answers a request of Amazon Managed Grafana. */
+    answer: (request: HttpRequest, by: Authorizer) => grafanaApi(request, context, by),
+    idle: () => work.idle(),
+    stop: () => work.stop(),
+  };
 }

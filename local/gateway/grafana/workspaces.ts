@@ -116,7 +116,14 @@ export const workspaceOperations: readonly GrafanaOperation[] = [
     authorize: () => ({ resource: "*" }),
     items: ({ store }) => store.all().map(({ workspace }) => workspace),
     keyOf: ({ id }) => id,
-    row: ({ dataSources: _, accountAccessType: _a, permissionType: _p, workspaceRoleArn: _r, ...summary }) => summary,
+    row: ({
+      dataSources: _,
+      accountAccessType: _a,
+      organizationalUnits: _o,
+      permissionType: _p,
+      workspaceRoleArn: _r,
+      ...summary
+    }) => summary,
   }),
   operation(
     "UpdateWorkspace",

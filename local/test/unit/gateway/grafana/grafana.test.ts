@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { grafanaApi, startGrafana } from "../../../../gateway/grafana/service.ts";
+import { startGrafana } from "../../../../gateway/grafana/service.ts";
 import { ACCOUNT, callsOf, place } from "../calls.ts";
 
 const role = (name: string) => `arn:aws:iam::${ACCOUNT}:role/${name}`;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 async function fakeGrafana(folder = mkdtempSync(join(tmpdir(), "fleet-grafana-"))) {
-  const { context, idle, stop } = await startGrafana({
+  const { answer, idle, stop } = await startGrafana({
     ...place,
     folder,
     aws: {
@@ -35,10 +35,7 @@ async function fakeGrafana(folder = mkdtempSync(join(tmpdir(), "fleet-grafana-")
     await new Promise((done) => setImmediate(done));
     await idle();
   };
-  return Object.assign(
-    callsOf((request, by) => grafanaApi(request, context, by)),
-    { folder, settle, stop },
-  );
+  return Object.assign(callsOf(answer), { folder, settle, stop });
 }
 
 let grafana: Awaited<ReturnType<typeof fakeGrafana>>;
