@@ -73,7 +73,8 @@ const workspace = define({
     const { configuration } = await call(aws, (client, sdk) =>
       client.send(new sdk.DescribeWorkspaceConfigurationCommand({ workspaceId })),
     );
-    return { configuration };
+    // The SDK has JSON as an object of its own.
+    return { configuration: String(configuration) };
   },
   settings: [
     {
