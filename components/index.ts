@@ -5,6 +5,7 @@
 export type { ArgocdAccess } from "../lib/argocd.ts";
 export type { ClusterMetadata, GitProvider, GitSource, WorkloadIdentity } from "../lib/bridge.ts";
 export type { ControlPlaneLogType } from "../lib/eks-baseline.ts";
+export type { GrafanaAuthentication } from "../lib/iam/grafana.ts";
 export { type PolicyDocument, policy, type Statement } from "../lib/iam/policy.ts";
 export { type ServiceAccountRef, serviceAccountTrust, serviceTrust } from "../lib/iam/trust.ts";
 export type { PodSecurityLevel, Tags } from "../lib/labels.ts";
@@ -26,6 +27,7 @@ export { Flux, type FluxArgs } from "./flux.ts";
 export { FluxSync, type FluxSyncArgs } from "./flux-sync.ts";
 export { type GitAuthentication, GitCredentials, type GitCredentialsArgs } from "./git-credentials.ts";
 export { GitReceiver, type GitReceiverArgs } from "./git-receiver.ts";
+export { GrafanaWorkspace, type GrafanaWorkspaceArgs } from "./grafana-workspace.ts";
 export { HelmAddon, type HelmAddonArgs, type Registries } from "./helm-addon.ts";
 export { HubCluster, type HubClusterArgs } from "./hub-cluster.ts";
 export { HubNodes, type HubNodesArgs } from "./hub-nodes.ts";

@@ -20,6 +20,11 @@ export interface ServiceRoleArgs {
    */
   readonly managedPolicies?: readonly string[];
   /**
+   * What the role may do besides.
+   * @default nothing
+   */
+  readonly policy?: pulumi.Input<PolicyDocument> | undefined;
+  /**
    * ARN of a policy that is the role's permissions boundary.
    * @default none
    */
@@ -32,7 +37,7 @@ export interface ServiceRoleArgs {
 }
 
 /**
- * An IAM role for an AWS service, with AWS managed policies.
+ * An IAM role for an AWS service, with AWS managed policies, a policy of its own, or both.
  * @example
  * new ServiceRole("nodes", { description: "Nodes", trust: serviceTrust("ec2.amazonaws.com") });
  */
@@ -44,7 +49,7 @@ export class ServiceRole extends pulumi.ComponentResource {
 
   constructor(name: string, args: ServiceRoleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ServiceRole", name, {}, opts);
-    const { roleName = name, description, trust, managedPolicies = [], permissionsBoundary, tags } = args;
+    const { roleName = name, description, trust, managedPolicies = [], policy, permissionsBoundary, tags } = args;
     const { partition } = aws.getPartitionOutput({}, { parent: this });
     this.role = new aws.iam.Role(
       `${name}-role`,
@@ -58,14 +63,22 @@ export class ServiceRole extends pulumi.ComponentResource {
       { parent: this },
     );
     const attachments = managedPolicies.map(
-      (policy) =>
+      (managed) =>
         new aws.iam.RolePolicyAttachment(
-          `${name}-${policy}`,
-          { role: this.role.name, policyArn: pulumi.interpolate`arn:${partition}:iam::aws:policy/${policy}` },
+          `${name}-${managed}`,
+          { role: this.role.name, policyArn: pulumi.interpolate`arn:${partition}:iam::aws:policy/${managed}` },
           { parent: this },
         ),
     );
-    this.arn = pulumi.all([this.role.arn, pulumi.all(attachments.map(({ id }) => id))]).apply(([arn]) => arn);
+    const own =
+      policy &&
+      new aws.iam.RolePolicy(
+        `${name}-policy`,
+        { name: roleName, role: this.role.name, policy: pulumi.jsonStringify(policy) },
+        { parent: this },
+      );
+    const rights = [...attachments, ...(own ? [own] : [])].map(({ id }) => id);
+    this.arn = pulumi.all([this.role.arn, pulumi.all(rights)]).apply(([arn]) => arn);
     this.registerOutputs({ arn: this.arn });
   }
 }

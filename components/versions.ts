@@ -28,6 +28,12 @@ export const charts = {
   },
 } as const satisfies Record<string, Chart>;
 
+/**
+ * The version of Grafana that a workspace of Amazon Managed Grafana runs, of those that it offers (`aws grafana list-versions`). A workspace
+ * can be raised to a newer one, and never goes back (Amazon Managed Grafana User Guide, "Update your workspace version").
+ */
+export const grafanaVersion = "12.4";
+
 /** A Kubernetes minor on EKS. */
 export interface KubernetesRelease {
   readonly minor: string;

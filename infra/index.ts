@@ -9,6 +9,7 @@ import { Flux, fluxNamespace } from "../components/flux.ts";
 import { FluxSync } from "../components/flux-sync.ts";
 import { GitCredentials } from "../components/git-credentials.ts";
 import { GitReceiver } from "../components/git-receiver.ts";
+import { GrafanaWorkspace } from "../components/grafana-workspace.ts";
 import { HubCluster } from "../components/hub-cluster.ts";
 import { HubNodes } from "../components/hub-nodes.ts";
 import { MetricsWorkspace } from "../components/metrics-workspace.ts";
@@ -26,7 +27,7 @@ import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
 import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
 import { loadSettings } from "./load.ts";
-import { metricsRole, metricsWorkspaceArgs } from "./metrics.ts";
+import { grafanaWorkspaceArgs, metricsRole, metricsWorkspaceArgs } from "./metrics.ts";
 import { hubNetwork } from "./network.ts";
 import { hubNotifications, notificationSecrets } from "./notifications.ts";
 import { hubReceiver, hubReceiverToken, webhooks } from "./receivers.ts";
@@ -67,9 +68,11 @@ const unprotected = { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags };
 const receiverToken = hubReceiverToken(settings, unprotected);
 const ofNotifications = notificationSecrets(settings, unprotected);
 
-// Metrics of all clusters.
+// Metrics of all clusters, and Grafana over them.
 const metricsArgs = metricsWorkspaceArgs(settings, tags);
 const metrics = metricsArgs && new MetricsWorkspace("metrics", metricsArgs);
+const grafanaArgs = grafanaWorkspaceArgs(settings, metrics, tags);
+const grafana = grafanaArgs && new GrafanaWorkspace("grafana", grafanaArgs);
 
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings, account, tags));
@@ -166,3 +169,5 @@ export const sealingCertificates = sealingKeys.certificates;
 export const activeSealingKeys = sealingKeys.active;
 /** Keys and values of the hub's cluster secret: what Git can substitute. */
 export const bridgeData = bridge.data;
+/** Where people sign in to Grafana; absent without `grafana: amg`. */
+export const grafanaUrl = grafana?.url;

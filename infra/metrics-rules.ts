@@ -2,7 +2,7 @@ import type { Problem } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
 
 /** A topic for alerts needs a workspace that evaluates them. */
-export function metricsRule({ metrics, metricsAlertTopicArn }: Readable): Problem[] {
+function alertTopicRule({ metrics, metricsAlertTopicArn }: Readable): Problem[] {
   if (metrics !== "none" || !metricsAlertTopicArn) return [];
   return [
     {
@@ -14,3 +14,48 @@ export function metricsRule({ metrics, metricsAlertTopicArn }: Readable): Proble
     },
   ];
 }
+
+/** Grafana shows the fleet's metrics. */
+function grafanaRule({ metrics, grafana }: Readable): Problem[] {
+  if (metrics !== "none" || grafana !== "amg") return [];
+  return [
+    {
+      key: "grafana",
+      what: "has no metrics to show",
+      got: "grafana amg with metrics none",
+      allowed: "grafana none, or metrics amp",
+      remedy: "pulumi config set metrics amp, or pulumi config set grafana none",
+    },
+  ];
+}
+
+/** Only IAM Identity Center has groups for a workspace to name, and only a workspace names them. */
+function grafanaAdminRule({ grafana, grafanaAuthentication, grafanaAdminGroups = [] }: Readable): Problem[] {
+  const groups = { key: "grafanaAdminGroups", got: grafanaAdminGroups.join(", ") };
+  if (grafanaAdminGroups.length === 0) return [];
+  if (grafana === "none")
+    return [
+      {
+        ...groups,
+        what: "has no effect without Grafana",
+        allowed: "an empty list, or grafana amg",
+        remedy: "pulumi config set grafana amg, or remove grafanaAdminGroups",
+      },
+    ];
+  if (grafanaAuthentication !== "SAML") return [];
+  return [
+    {
+      ...groups,
+      what: "names groups of IAM Identity Center, by which nobody signs in",
+      allowed: "an empty list, or grafanaAuthentication AWS_SSO",
+      remedy: "remove grafanaAdminGroups, and have the SAML identity provider say who administers Grafana",
+    },
+  ];
+}
+
+/** The rules of metrics, and of Grafana over them. */
+export const metricsRules = (settings: Readable): Problem[] => [
+  ...alertTopicRule(settings),
+  ...grafanaRule(settings),
+  ...grafanaAdminRule(settings),
+];

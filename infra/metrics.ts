@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
+import type { GrafanaWorkspaceArgs } from "../components/grafana-workspace.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metrics-workspace.ts";
@@ -10,7 +11,7 @@ import type { Tags } from "../lib/labels.ts";
 import { fleetNames, metricsAgent } from "../lib/names.ts";
 import type { Settings } from "./settings.ts";
 
-/** Where the fleet's metrics go. */
+/** Where the fleet's metrics go, and who reads them. */
 
 /** Alerts for every fleet: a rules file of Prometheus. */
 const rulesFile = new URL("alert-rules.yaml", import.meta.url);
@@ -52,6 +53,23 @@ export function metricsWorkspaceArgs(
     tags,
     protect,
   };
+}
+
+/** The fleet's workspace of Amazon Managed Grafana; undefined where the stack has none. */
+export function grafanaWorkspaceArgs(settings: Settings, workspace: MetricsWorkspace | undefined, tags: Tags) {
+  const { fleet, grafana, grafanaAuthentication, grafanaAdminGroups, permissionsBoundary, protect } = settings;
+  if (grafana === "none" || workspace === undefined) return undefined;
+  return {
+    metricsWorkspaceArn: workspace.arn,
+    workspaceName: fleet,
+    description: `Metrics of fleet ${fleet}`,
+    authentication: grafanaAuthentication,
+    adminGroups: grafanaAdminGroups,
+    roleName: fleetNames(fleet).grafanaRole,
+    permissionsBoundary: permissionsBoundary || undefined,
+    tags,
+    protect,
+  } satisfies GrafanaWorkspaceArgs;
 }
 
 /** What the roles of add-ons may do besides the stack's `addonPermissions`: write to the workspace. */

@@ -7,7 +7,7 @@ import { clusterScopePrefix, hubSealingScope, poolPrefix, spokeNameRule } from "
 import { addonRules } from "./addon-rules.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
-import { metricsRule } from "./metrics-rules.ts";
+import { metricsRules } from "./metrics-rules.ts";
 import { networkRules } from "./network-rules.ts";
 import { notificationRules } from "./notification-rules.ts";
 import { registryRules } from "./registry-rules.ts";
@@ -237,7 +237,7 @@ export const rules: readonly Rule[] = [
   gitRules,
   registryRules,
   argocdRule,
-  metricsRule,
+  metricsRules,
   notificationRules,
   addonRules,
 ];

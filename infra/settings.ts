@@ -1,6 +1,7 @@
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
+import { grafanaAuthentications } from "../lib/iam/grafana.ts";
 import { addonPermissionList } from "./addon-keys.ts";
 import { cidr, flag, integer, type Key, list, listOf, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
@@ -128,6 +129,15 @@ export const keys = {
     /^(arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256})?$/,
     "the ARN of a standard SNS topic, or empty",
     "arn:aws:sns:<region>:<account>:<topic>",
+  ),
+  grafana: oneOf("none", "amg"),
+  grafanaAuthentication: oneOf(...grafanaAuthentications),
+  grafanaAdminGroups: list(
+    text(
+      /^([0-9a-f]{10}-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+      "the ID of a group in IAM Identity Center",
+      "<ID of the group, as aws identitystore list-groups shows it>",
+    ),
   ),
   argocdClusterSecret: flag,
   argocdNamespace: label("argocd"),

@@ -83,6 +83,8 @@ export function fleetNames(fleet: string) {
     identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
     /** Of the agent that sends the hub's metrics. */
     metricsRole: `${hub}-prometheus`,
+    /** With which Grafana reads the fleet's metrics. */
+    grafanaRole: `${hub}-grafana`,
     boundaryPolicy: `${fleet}-boundary`,
     tenantBoundaryPolicy: `${fleet}-tenant-boundary`,
     addonBoundaryPolicy: `${fleet}-addon-boundary`,
@@ -126,9 +128,10 @@ export function derivedNames(
   return [
     { kind: "eksCluster", name: names.hubCluster },
     { kind: "eksNodeGroup", name: names.nodeGroup },
-    ...[names.clusterRole, names.nodeRole, names.metricsRole, ...hubIdentities.map(names.identityRole)].map(
-      (name) => ({ kind: "iamRole", name }) as const,
-    ),
+    ...[
+      ...[names.clusterRole, names.nodeRole, names.metricsRole, names.grafanaRole],
+      ...hubIdentities.map(names.identityRole),
+    ].map((name) => ({ kind: "iamRole", name }) as const),
     { kind: "iamPolicy", name: names.boundaryPolicy },
     { kind: "iamPolicy", name: names.tenantBoundaryPolicy },
     { kind: "iamPolicy", name: names.addonBoundaryPolicy },

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { fleetNameRule } from "../../infra/rules.ts";
 import { keys } from "../../infra/settings.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
+import { grafanaAuthentications } from "../../lib/iam/grafana.ts";
 import { dnsSuffix, partitionOf } from "../../lib/iam/policy.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
@@ -21,6 +22,7 @@ Prints the policies as one JSON object, by name; nothing in AWS is asked or chan
   --region REGION    AWS region of the hub, such as eu-central-1
   --boundary ARN     permissionsBoundary of the stack's configuration: the deployer gives rights only to roles that carry it.
                      Without it the deployer can make itself as powerful as it likes
+  --grafana METHOD   grafanaAuthentication of a stack with grafana: amg, AWS_SSO or SAML. Without it nothing of Grafana is allowed
   --out FOLDER       write <fleet>-<policy>.json for each policy into this folder instead, and say how they are made in AWS
 
 Example:
@@ -32,9 +34,12 @@ export const options = {
   account: { type: "string" },
   region: { type: "string" },
   boundary: { type: "string" },
+  grafana: { type: "string" },
   out: { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
+
+export const choices = { grafana: grafanaAuthentications };
 
 interface Request {
   readonly fleet: string;
@@ -111,6 +116,7 @@ const attachments = (files: readonly PolicyFile[], partition: string, account: s
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, problems } = readLine("deployer-policy", argv, options, {
     required: { fleet: forms.fleet.allowed, account: forms.account.allowed, region: forms.region.allowed },
+    choices,
   });
   const { fleet, account, region } = values;
   const boundary = values.boundary || undefined;
@@ -118,6 +124,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     "deployer-policy",
     together(problems, [...problemsOf({ fleet, account, region, boundary }), ...outProblems(values.out)]),
   );
+  const grafana = grafanaAuthentications.find((known) => known === values.grafana);
   const partition = partitionOf(region);
   const policies = deployerPolicies({
     fleet,
@@ -126,6 +133,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     region,
     dnsSuffix: dnsSuffix(partition),
     ...(boundary === undefined ? {} : { permissionsBoundary: boundary }),
+    ...(grafana === undefined ? {} : { grafana }),
   });
   const named = Object.entries(policies).map(([name, document]) => [`${fleet}-${name}`, document] as const);
   if (values.out === undefined) {

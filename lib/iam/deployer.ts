@@ -2,6 +2,7 @@ import { fleetTag } from "../labels.ts";
 import { fleetNames, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, networkStatements } from "./ec2.ts";
+import { type GrafanaAuthentication, grafanaStatements } from "./grafana.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { metricsStatements } from "./metrics.ts";
@@ -18,6 +19,8 @@ export interface DeployerScope extends Scope {
    * without it these roles may get any rights, and through them so may the deployer.
    */
   readonly permissionsBoundary?: string;
+  /** The stack's `grafanaAuthentication`, where it has `grafana: amg`; without it nothing of Grafana is allowed. */
+  readonly grafana?: GrafanaAuthentication;
 }
 
 /** AWS managed policies that the program attaches, by name. */
@@ -186,5 +189,6 @@ export function deployerPolicies(scope: DeployerScope): Record<string, PolicyDoc
     "deployer-identity": policy(...roleStatements(scope), ...identityStatements(scope)),
     "deployer-secrets": policy(...secretStatements(scope)),
     "deployer-metrics": policy(...metricsStatements(scope)),
+    ...(scope.grafana && { "deployer-grafana": policy(...grafanaStatements(scope, scope.grafana)) }),
   };
 }

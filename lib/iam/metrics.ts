@@ -78,6 +78,18 @@ export const remoteWrite = (workspaceArn: string): AddonPermission => ({
   resources: [workspaceArn],
 });
 
+/**
+ * What Grafana may do: query one workspace. This is all that its data source needs; to list and describe the account's workspaces serves
+ * discovery alone (Amazon Managed Grafana User Guide, "Permissions and policies for AWS data sources").
+ */
+export const metricsReaderPolicy = (workspaceArn: string): PolicyDocument =>
+  policy({
+    Sid: "QueryMetrics",
+    Effect: "Allow",
+    Action: ["aps:GetLabels", "aps:GetMetricMetadata", "aps:GetSeries", "aps:QueryMetrics"],
+    Resource: [workspaceArn],
+  });
+
 /** What the hub's agent may do: write to one workspace. */
 export const metricsWriterPolicy = (workspaceArn: string): PolicyDocument => {
   const { actions, resources } = remoteWrite(workspaceArn);

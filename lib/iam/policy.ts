@@ -81,6 +81,8 @@ export function arns({ partition, accountId, region }: Scope) {
     eksOidcProviders: [`oidc.eks.${region}.${dnsSuffix(partition)}`, `oidc-eks.${region}.api.aws`].map(
       (host) => `arn:${partition}:iam::${accountId}:oidc-provider/${host}/id/*`,
     ),
+    /** The slash before `workspaces` is AWS's (Service Authorization Reference, "Amazon Managed Grafana"). */
+    grafanaWorkspace: (id: string) => regional("grafana", `/workspaces/${id}`),
     metricsWorkspace: (id: string) => regional("aps", `workspace/${id}`),
     /** Rules files, which are called rule groups namespaces, of the workspace `id`. */
     metricsRules: (id: string) => regional("aps", `rulegroupsnamespace/${id}/*`),

@@ -1,8 +1,13 @@
-import { type PolicyDocument, policy } from "./policy.ts";
+import { type Condition, type PolicyDocument, policy } from "./policy.ts";
 
-/** Trust policy of a role that an AWS service assumes, e.g. `eks.amazonaws.com`. */
-export function serviceTrust(service: string, actions: readonly string[] = ["sts:AssumeRole"]): PolicyDocument {
-  return policy({ Effect: "Allow", Principal: { Service: service }, Action: actions });
+/** Trust policy of a role that an AWS service assumes, e.g. `eks.amazonaws.com`, perhaps for some of its callers only. */
+export function serviceTrust(
+  service: string,
+  actions: readonly string[] = ["sts:AssumeRole"],
+  condition?: Condition,
+): PolicyDocument {
+  const trusted = { Effect: "Allow", Principal: { Service: service }, Action: actions } as const;
+  return policy(condition === undefined ? trusted : { ...trusted, Condition: condition });
 }
 
 /** An IAM OIDC provider: its ARN and the issuer URL as the cluster reports it, with or without `https://`. */

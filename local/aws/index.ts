@@ -4,6 +4,7 @@ import { cloudwatchlogsResources } from "./cloudwatchlogs.ts";
 import { dynamodbResources } from "./dynamodb.ts";
 import { ec2Resources } from "./ec2/index.ts";
 import { eksResources } from "./eks/index.ts";
+import { grafanaResources } from "./grafana.ts";
 import type { Handler } from "./handler.ts";
 import { iamResources } from "./iam/index.ts";
 import { kmsResources } from "./kms.ts";
@@ -24,7 +25,7 @@ export type { Properties, Tags } from "./properties.ts";
 
 const all: readonly Handler[] = [
   ...[ampResources, cloudwatchlogsResources, dynamodbResources, ec2Resources, eksResources, iamResources].flat(),
-  ...[kmsResources, s3Resources, secretsmanagerResources, sqsResources].flat(),
+  ...[grafanaResources, kmsResources, s3Resources, secretsmanagerResources, sqsResources].flat(),
 ];
 
 /** Handlers by Pulumi token. */

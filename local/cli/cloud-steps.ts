@@ -27,8 +27,9 @@ async function policiesOf(stack: string) {
   if (typeof fleet !== "string" || typeof region !== "string")
     throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and ${PROJECT}:fleet`);
   const scope = { fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" };
+  const grafana = config[`${PROJECT}:grafanaAuthentication`] === "SAML" ? "SAML" : "AWS_SSO";
   return {
-    ...deployerPolicies(scope),
+    ...deployerPolicies({ ...scope, ...(config[`${PROJECT}:grafana`] === "amg" && { grafana }) }),
     adopt: adoptPolicy(),
     doctor: doctorPolicy(),
     "node-releases": nodeReleasesPolicy(PARTITION),

@@ -5,6 +5,7 @@ import type { Forward } from "./aws/forward.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "./aws/http.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { eksApi } from "./eks/router.ts";
+import type { Grafana } from "./grafana/service.ts";
 import type { GatewayKey } from "./key.ts";
 import { StsError, stsErrorResponse } from "./sts/errors.ts";
 import type { Issuers } from "./sts/token.ts";
@@ -16,10 +17,12 @@ export interface AwsApi {
   readonly key: GatewayKey;
   readonly eks: EksContext;
   readonly aps: ApsContext;
+  /** Managed Grafana, started by its first call. */
+  readonly grafana: () => Promise<Grafana>;
   readonly issuers: Issuers;
 }
 
-/** Answers one request of the AWS API: EKS, Managed Prometheus and web identity here, everything else by ministack. */
+/** Answers one request of the AWS API: EKS, Managed Prometheus, Managed Grafana and web identity here, everything else by ministack. */
 export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpResponse> {
   const webIdentity = webIdentityForm(request);
   if (webIdentity !== undefined) return assumeRoleWithWebIdentity(request, webIdentity, api);
@@ -30,6 +33,7 @@ export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpRes
   try {
     if (scope.service === "eks") return await eksApi(request, api.eks, api);
     if (scope.service === "aps") return await apsApi(request, api.aps, api);
+    if (scope.service === "grafana") return await (await api.grafana()).answer(request, api);
     return await api.forward(request);
   } catch (error) {
     if (isUnavailable(error))

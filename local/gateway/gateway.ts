@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import { callbackify } from "node:util";
 import type { Instance } from "../instance/index.ts";
-import { WorkQueue } from "../work-queue.ts";
 import { awsApi } from "./api.ts";
 import type { Workspaces } from "./aps/runtime.ts";
 import { startAps } from "./aps/service.ts";
@@ -9,6 +8,7 @@ import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
 import { jsonResponse } from "./aws/http.ts";
 import { awsLookups } from "./aws/lookups.ts";
+import { backgroundWork } from "./background.ts";
 import { ensureInstanceCa } from "./ca.ts";
 import { CHARTS_HOST, serveChart } from "./charts.ts";
 import { changesReach } from "./eks/endpoint-access.ts";
@@ -17,6 +17,7 @@ import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
 import { openStore } from "./eks/store.ts";
+import type { Grafana } from "./grafana/service.ts";
 import { ensureGatewayKey } from "./key.ts";
 import { type Handler, type Log, listen, listener } from "./listeners.ts";
 import { ACCOUNT, ministackEndpoint, PARTITION, REGION } from "./ministack.ts";
@@ -65,13 +66,14 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   };
   const { workspaces } = options;
   const aps = await startAps({ ...place, folder: instance.paths.aps, workspaces, aws, now: eks.now, log });
+  // Hardly any instance has one: loaded by the first call, which also continues what a killed gateway left half done.
+  let grafana: Promise<Grafana> | undefined;
+  const startedGrafana = async () => {
+    const { startGrafana } = await import("./grafana/service.ts");
+    return startGrafana({ ...place, folder: instance.paths.grafana, aws, now: eks.now, log });
+  };
   const keepEndpoints = endpointKeeper(eks);
-  const pause = { first: 500, longest: 15_000 };
-  const endpoints = new WorkQueue({
-    pause,
-    work: () => keepEndpoints().then(() => "wait"),
-    onError: (_, error) => log(`endpoints: ${(error as Error).message}; trying again`),
-  });
+  const endpoints = backgroundWork("endpoints", log, () => keepEndpoints().then(() => "wait"));
   const reconcile = reconciler({
     ...eks,
     keepEndpoints,
@@ -79,11 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     caCertificate: ca.certificate,
     webhookUrl: (cluster) => `https://${instance.loopbackAddress}:${PORTS.webhook}/mutate/${cluster}`,
   });
-  const work = new WorkQueue({
-    pause,
-    work: reconcile,
-    onError: (cluster, error) => log(`cluster ${cluster}: ${(error as Error).message}; trying again`),
-  });
+  const work = backgroundWork("cluster", log, reconcile);
   const oidc = oidcIssuers(store, clusters);
   const api: Handler = (request) =>
     awsApi(request, {
@@ -95,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       key,
       eks,
       aps: aps.context,
+      grafana: () => (grafana ??= startedGrafana()),
       issuers: { provider: (issuer) => aws.oidcProvider(issuer), keys: oidc.keys },
     });
   const gatewayHost = `${instance.gatewayAddress}:${PORTS.api}`;
@@ -159,6 +158,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       await work.stop();
       await endpoints.stop();
       await aps.stop();
+      await (await grafana)?.stop();
       for (const server of servers) {
         server.close();
         server.closeAllConnections();

@@ -68,6 +68,8 @@ export function instanceAt(dir: string, index: number) {
       /** State of Managed Prometheus (the gateway's), and what its workspaces store. */
       aps: join(root, "aps"),
       workspaces: join(root, "aps", "workspaces"),
+      /** State of Managed Grafana (the gateway's). */
+      grafana: join(root, "grafana"),
       /** The add-ons that its clusters can run (npm start -- --addons). */
       addons: join(root, "addons.json"),
       /** Per cluster: PKI, configuration, containerd's store. */

@@ -123,6 +123,7 @@ const INSTANCE_PARTS = [
     "env",
     "etcd",
     "git",
+    "grafana",
     "instance.json",
     "kubeconfig",
     "logs",

@@ -54,6 +54,18 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "publicSubnetCidrs[1]",
     "has a size that EC2 refuses",
   ],
+  [
+    "the name of a group in place of its ID",
+    { metrics: "amp", grafana: "amg", grafanaAdminGroups: '["platform"]' },
+    "grafanaAdminGroups",
+    "has a value that is not allowed",
+  ],
+  [
+    "a way to sign in that AWS doesn't have",
+    { grafanaAuthentication: "OIDC" },
+    "grafanaAuthentication",
+    "AWS_SSO, SAML",
+  ],
   ["a pool that overlaps the VPC", { spokeCidrPool: "10.0.0.0/8" }, "spokeCidrPool", "overlaps the hub's VPC"],
   [
     "a pool smaller than a spoke's network",

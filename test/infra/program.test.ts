@@ -379,6 +379,47 @@ describe("a stack with metrics", () => {
   });
 });
 
+describe("a stack with Grafana", () => {
+  const group = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
+  const boundary = "arn:aws:iam::222222222222:policy/platform";
+  const withGrafana = (more: Record<string, string> = {}) =>
+    runStack("dev", { "eks-gitops-fleet:metrics": "amp", "eks-gitops-fleet:grafana": "amg", ...more });
+
+  it("makes a workspace whose address is an output, with a role that queries the fleet's metrics under the stack's boundary", async () => {
+    const { resources, outputs } = await withGrafana({ "eks-gitops-fleet:permissionsBoundary": boundary });
+    const [workspace] = resources.filter(({ type }) => type === "aws:grafana/workspace:Workspace");
+    const arn = "arn:aws:iam::222222222222:role/fleet-dev-hub-grafana";
+    expect(workspace?.inputs).toMatchObject({
+      ...{ name: "fleet-dev", authenticationProviders: ["AWS_SSO"], roleArn: arn },
+      tags: { "fleet.internal/fleet": "fleet-dev" },
+    });
+    expect(outputs["grafanaUrl"]).toMatch(/^https:\/\/g-\w{10}\.grafana-workspace\.eu-central-1\.amazonaws\.com$/);
+    const role = resources.find(({ name }) => name === "grafana-reader-role");
+    expect(role?.inputs).toMatchObject({ name: "fleet-dev-hub-grafana", permissionsBoundary: boundary });
+    const granted = resources.find(({ name }) => name === "grafana-reader-policy");
+    const { metrics_workspace_arn: metrics } = outputs["bridgeData"] as Record<string, string>;
+    expect(JSON.parse(String(granted?.inputs["policy"])).Statement).toEqual([
+      expect.objectContaining({ Resource: [metrics] }),
+    ]);
+  });
+
+  it("gives groups the administration where the stack names some", async () => {
+    const associations = async (more?: Record<string, string>) =>
+      (await withGrafana(more)).resources.flatMap(({ type, inputs }) =>
+        type === "aws:grafana/roleAssociation:RoleAssociation" ? [inputs] : [],
+      );
+    expect(await associations()).toEqual([]);
+    expect(await associations({ "eks-gitops-fleet:grafanaAdminGroups": JSON.stringify([group]) })).toMatchObject([
+      { role: "ADMIN", groupIds: [group] },
+    ]);
+  });
+
+  it("is the only one that has anything of it", () => {
+    expect(run("dev").resources.filter(({ type, name }) => /grafana/i.test(`${type} ${name}`))).toEqual([]);
+    expect(run("dev").outputs["grafanaUrl"]).toBeUndefined();
+  });
+});
+
 describe("what the stacks differ in is their configuration", () => {
   it("prod protects keys, credentials and cluster; dev protects nothing", () => {
     const protectedTypes = (stack: string) =>
@@ -454,6 +495,7 @@ describe("what the stacks differ in is their configuration", () => {
           "clusterName",
           "deployPublicKeys",
           "gitWebhooks",
+          "grafanaUrl",
           "kubeconfig",
           "oidcIssuer",
           "oidcProviderArn",

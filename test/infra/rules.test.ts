@@ -91,6 +91,8 @@ describe("the rules take", () => {
       "a topic for the alerts of a workspace",
       { metrics: "amp", metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
     ],
+    ["Grafana over metrics, with administrators", { metrics: "amp", grafana: "amg", grafanaAdminGroups: ["group"] }],
+    ["Grafana with SAML", { metrics: "amp", grafana: "amg", grafanaAuthentication: "SAML" }],
     [
       "a role for Argo CD with its cluster secret",
       { argocdClusterSecret: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
@@ -136,6 +138,13 @@ describe("the rules blame", () => {
       "a connected network that is more than a /8",
       { endpointPrivateAccess: true, endpointPrivateAccessCidrs: ["10.0.0.0/8", "8.0.0.0/7"] },
       ["endpointPrivateAccessCidrs"],
+    ],
+    ["Grafana without metrics", { grafana: "amg" }, ["grafana"]],
+    ["administrators of a Grafana that isn't made", { grafanaAdminGroups: ["group"] }, ["grafanaAdminGroups"]],
+    [
+      "groups of IAM Identity Center where people sign in by SAML",
+      { metrics: "amp", grafana: "amg", grafanaAuthentication: "SAML", grafanaAdminGroups: ["group"] },
+      ["grafanaAdminGroups"],
     ],
     ["a fleet that begins as a hub", { fleet: "hub-a" }, ["fleet"]],
     ["a fleet that ends as a spoke", { fleet: "a-spoke" }, ["fleet"]],

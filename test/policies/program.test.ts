@@ -27,6 +27,7 @@ const argocd = {
 };
 // No one's: put together here, so that nobody finds a token by searching the repository.
 const token = ["ghp", "0123456789abcdefghijklmnopqrstuvwxyz"].join("_");
+const group = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
 const mirrors = {
   [key("chartsRegistry")]: "oci://ghcr.io/example/charts",
   [key("chartsUsername")]: "fleet",
@@ -47,6 +48,11 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
     "prod",
     " with a mirror over HTTPS that a token opens",
     { ...mirrors, [key("chartsRegistry")]: "https://charts.example" },
+  ],
+  [
+    "prod",
+    " with Grafana over its metrics",
+    { [key("metrics")]: "amp", [key("grafana")]: "amg", [key("grafanaAdminGroups")]: JSON.stringify([group]) },
   ],
   // The local stack has this from its instance.
   ["local", "", { [key("gitKnownHosts")]: "[git.fleet.internal]:2222 ssh-ed25519 AAAA" }],

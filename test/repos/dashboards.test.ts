@@ -22,3 +22,19 @@ test.each(dashboards.map((dashboard) => [dashboard.title, dashboard] as const))(
     for (const [panel, promql] of queriesOf(dashboard, known)) expect(promql, panel).not.toMatch(/\$\w/);
   },
 );
+
+test.each(dashboards.map((dashboard) => [dashboard.title, dashboard] as const))(
+  "%s: everything in it asks the data source that is chosen, of any that speaks for Prometheus",
+  (_title, dashboard) => {
+    const [chosen] = dashboard.templating.list;
+    // Grafana finds Amazon Managed Service for Prometheus by this type, too (grafana/grafana, matchPluginId.ts).
+    expect(chosen).toMatchObject({ name: "datasource", type: "datasource", query: "prometheus" });
+    const asked: unknown[] = [];
+    JSON.parse(JSON.stringify(dashboard), (key, value) => {
+      if (key === "datasource") asked.push(value);
+      return value;
+    });
+    expect(asked.length).toBeGreaterThan(dashboard.panels.length);
+    for (const source of asked) expect(source).toEqual({ type: "prometheus", uid: `\${datasource}` });
+  },
+);

@@ -44,6 +44,7 @@ const typeOf: Readonly<Record<string, string>> = {
   "ec2/vpcendpoint": "vpc-endpoint",
   "ec2/vpcendpointroutetableassociation": "vpc-endpoint",
   "eks/accessentry": "access-entry",
+  "grafana/roleassociation": "workspace",
   "iam/openidconnectprovider": "oidc-provider",
   "secretsmanager/secret": "Secret",
 };
@@ -102,6 +103,7 @@ function arnsOf(asker: Asker, kind: string, service: string, { key, arn }: Resou
     nodegroup: `nodegroup/${cluster}/${cluster}-nodes/uuid`,
     "oidc-provider": `oidc-provider/oidc.eks.${region}.amazonaws.com/id/A`,
     rulegroupsnamespace: "rulegroupsnamespace/ws-x/fleet",
+    ...(service === "grafana" && { workspace: "/workspaces/g-x" }),
     ...asker.names,
   }[key];
   const [, , , place, owner] = arn.split(":");
@@ -111,6 +113,9 @@ function arnsOf(asker: Asker, kind: string, service: string, { key, arn }: Resou
 const prefixed = (prefix: string, tags: Values): Values =>
   Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${prefix}/${key}`, value]));
 
+/** The service that gets a kind's role, where it is not EKS. */
+const receiver: Values = { "eks/nodegroup": "ec2.amazonaws.com", "grafana/workspace": "grafana.amazonaws.com" };
+
 /** The values that a request may have beside its tags; several where our arguments differ. */
 function variants(asker: Asker, kind: string, action: string): readonly Values[] {
   const bounded: Values = asker.boundary === undefined ? {} : { "iam:PermissionsBoundary": asker.boundary };
@@ -119,7 +124,7 @@ function variants(asker: Asker, kind: string, action: string): readonly Values[]
     case "iam:DetachRolePolicy":
       return asker.attached.map((policy) => ({ ...bounded, "iam:PolicyARN": policy }));
     case "iam:PassRole":
-      return [{ "iam:PassedToService": kind === "eks/nodegroup" ? "ec2.amazonaws.com" : "eks.amazonaws.com" }];
+      return [{ "iam:PassedToService": receiver[kind] ?? "eks.amazonaws.com" }];
     case "iam:CreateServiceLinkedRole":
       return [{ "iam:AWSServiceName": `${kind === "eks/nodegroup" ? "eks-nodegroup" : "eks"}.amazonaws.com` }];
     case "kms:CreateGrant":

@@ -36,7 +36,12 @@ async function childrenOf(components: readonly Registered[]): Promise<readonly R
 export async function programKinds(): Promise<ReadonlySet<string>> {
   const resources: Registered[] = [];
   const topic = "arn:aws:sns:us-east-1:111111111111:alerts";
-  const optional = { "eks-gitops-fleet:metrics": "amp", "eks-gitops-fleet:metricsAlertTopicArn": topic };
+  const optional = {
+    "eks-gitops-fleet:metrics": "amp",
+    "eks-gitops-fleet:metricsAlertTopicArn": topic,
+    "eks-gitops-fleet:grafana": "amg",
+    "eks-gitops-fleet:grafanaAdminGroups": '["0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"]',
+  };
   for (const [stack, more] of Object.entries({ dev: optional, prod: {} }))
     resources.push(...(await runStack(stack, more)).resources);
   const components = resources.filter(({ type }) => type.startsWith("eks:index:"));

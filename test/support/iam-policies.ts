@@ -37,7 +37,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
   const named = arns(scope);
   const suffix = dnsSuffix(scope.partition);
   const tenantBoundaryArn = named.policy(names.tenantBoundaryPolicy);
-  const deployer = { ...scope, fleet, dnsSuffix: suffix };
+  const deployer = { ...scope, fleet, dnsSuffix: suffix, grafana: "AWS_SSO" } as const;
   const permissionsBoundary = named.policy("b".repeat(nameLimits.iamPolicy));
   const managed = {
     ...deployerPolicies(deployer),

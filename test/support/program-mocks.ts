@@ -49,6 +49,11 @@ export function computed(type: string, name: string, inputs: Properties): Record
         arn: `arn:aws:aps:eu-central-1:${account}:workspace/ws-${name}`,
         prometheusEndpoint: `https://aps-workspaces.eu-central-1.amazonaws.com/workspaces/ws-${name}/`,
       };
+    case "aws:grafana/workspace:Workspace":
+      return {
+        arn: `arn:aws:grafana:eu-central-1:${account}:/workspaces/g-0a1b2c3d4e`,
+        endpoint: "g-0a1b2c3d4e.grafana-workspace.eu-central-1.amazonaws.com",
+      };
     case "aws:secretsmanager/secret:Secret":
       return { arn: `arn:aws:secretsmanager:eu-central-1:${account}:secret:${physical}-AbCdEf` };
     case "aws:ec2/eip:Eip":

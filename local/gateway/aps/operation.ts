@@ -5,7 +5,7 @@
 import type * as sdk from "@aws-sdk/client-amp";
 import * as z from "zod";
 import type { AwsLookups } from "../aws/lookups.ts";
-import { type Authorization, type Operation, type OperationNameOf, operationsOf, stringOf } from "../aws/operation.ts";
+import { type Operation, type OperationNameOf, operationsOf, stringOf } from "../aws/operation.ts";
 import { conflict } from "./errors.ts";
 import type { WorkspaceRecord } from "./model.ts";
 import type { Workspaces } from "./runtime.ts";
@@ -29,15 +29,9 @@ export interface ApsContext {
 type OperationName = OperationNameOf<typeof sdk>;
 export type ApsOperation = Operation<ApsContext, OperationName>;
 
-export const { operation, list } = operationsOf<ApsContext, OperationName>({ mostResults: 1000 });
+export const { operation, list, tagOperations } = operationsOf<ApsContext, OperationName>({ mostResults: 1000 });
 
 export const clientToken = z.string().optional();
-/** Tags that a caller may set. */
-export const ownTags = z
-  .record(z.string(), z.string().max(256))
-  .refine((tags) => Object.keys(tags).every((key) => /^(?!aws:).{1,128}$/i.test(key)), {
-    error: 'the keys of tags are of 1 to 128 characters and don\'t begin with "aws:"',
-  });
 
 /** ARN of a resource of the API. */
 export function apsArn(context: Pick<ApsContext, "partition" | "region" | "account">, resource: string): string {
@@ -48,12 +42,6 @@ export function apsArn(context: Pick<ApsContext, "partition" | "region" | "accou
 export const onWorkspace: ApsOperation["authorize"] = (context, { workspaceId }) => ({
   resource: apsArn(context, `workspace/${stringOf(workspaceId)}`),
 });
-
-/** A creation with tags needs aps:TagResource as well. */
-export const tagging = (tags: unknown, resource: string): Pick<Authorization, "also"> =>
-  typeof tags === "object" && tags !== null && Object.keys(tags).length > 0
-    ? { also: [{ action: "TagResource", resource }] }
-    : {};
 
 /** Throws ConflictException unless a workspace is ACTIVE: everything within it waits for that. */
 function expectActive({ workspace }: WorkspaceRecord): void {

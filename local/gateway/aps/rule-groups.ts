@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { stringOf, text } from "../aws/operation.ts";
+import { ownTags, stringOf, tagging, text } from "../aws/operation.ts";
 import { data, expectSettled, expectYaml } from "./definition.ts";
 import { conflict, notFound } from "./errors.ts";
 import type { NamespaceRecord, RuleGroupsNamespace, WorkspaceRecord } from "./model.ts";
@@ -12,8 +12,6 @@ import {
   list,
   onWorkspace,
   operation,
-  ownTags,
-  tagging,
 } from "./operation.ts";
 
 const workspaceId = text;

@@ -1,4 +1,4 @@
-import { WorkQueue } from "../../work-queue.ts";
+import { backgroundWork } from "../background.ts";
 import type { Log } from "../listeners.ts";
 import type { ApsContext } from "./operation.ts";
 import { workspaceReconciler } from "./reconcile.ts";
@@ -13,11 +13,7 @@ interface ServiceOptions extends Omit<ApsContext, "store" | "wake"> {
 /** Starts Amazon Managed Service for Prometheus: its state, and the background work on it. */
 export async function startAps({ folder, log, ...options }: ServiceOptions) {
   const store = await openStore(folder);
-  const work = new WorkQueue({
-    pause: { first: 500, longest: 15_000 },
-    work: workspaceReconciler({ ...options, store }),
-    onError: (id, error) => log(`workspace ${id}: ${(error as Error).message}; trying again`),
-  });
+  const work = backgroundWork("workspace", log, workspaceReconciler({ ...options, store }));
   const context: ApsContext = {
     ...options,
     store,

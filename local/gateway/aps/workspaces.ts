@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import { text } from "../aws/operation.ts";
+import { ownTags, tagging, text } from "../aws/operation.ts";
 import { conflict, invalid, notFound, notPossible } from "./errors.ts";
 import type { Workspace, WorkspaceRecord } from "./model.ts";
 import {
@@ -12,8 +12,6 @@ import {
   list,
   onWorkspace,
   operation,
-  ownTags,
-  tagging,
 } from "./operation.ts";
 
 /** AWS's default, and its limits (User Guide, "Configure your workspace"). */

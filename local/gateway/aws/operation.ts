@@ -1,5 +1,6 @@
-/** Operations of the APIs that the gateway answers itself: what the EKS API and that of Managed Prometheus have in common. */
+/** Operations of the APIs that the gateway answers itself: what those of EKS, Managed Prometheus and Managed Grafana have in common. */
 import * as z from "zod";
+import type { ApiError } from "./errors.ts";
 
 /** What ministack must allow before an operation runs. */
 export interface Authorization {
@@ -7,7 +8,7 @@ export interface Authorization {
   readonly resource: string;
   /** Roles that the call hands to a service: each needs iam:PassRole. */
   readonly passRoles?: readonly { readonly arn: string; readonly service: string }[];
-  /** Actions of the same service that the call needs besides its own, each on a resource. */
+  /** Actions that the call needs besides its own, each on a resource; of another service with that one's name, `sso:GetProfile`. */
   readonly also?: readonly { readonly action: string; readonly resource: string }[];
   /** Condition keys of the service, such as eks:principalArn; undefined ones are left out. */
   readonly context?: Readonly<Record<string, unknown>>;
@@ -43,6 +44,12 @@ export const structure = <Shape extends z.ZodRawShape>(shape: Shape) =>
 export const text = z.string().min(1);
 export const texts = z.array(z.string());
 export const tags = z.record(z.string(), z.string());
+/** Tags that a caller may set. */
+export const ownTags = z
+  .record(z.string(), z.string().max(256))
+  .refine((all) => Object.keys(all).every((key) => /^(?!aws:).{1,128}$/i.test(key)), {
+    error: 'the keys of tags are of 1 to 128 characters and don\'t begin with "aws:"',
+  });
 const paging = (most: number) => ({
   maxResults: z.number().int().min(1).max(most).default(100),
   nextToken: z.string().optional(),
@@ -52,10 +59,34 @@ const paging = (most: number) => ({
 export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Authorization on the resource that a request names by its ARN. Of requests, ministack reads tags, but not keys that it removes. */
-export const onArn = (_context: unknown, { resourceArn, tagKeys }: Unchecked): Authorization => ({
+const onArn = (_context: unknown, { resourceArn, tagKeys }: Unchecked): Authorization => ({
   resource: stringOf(resourceArn) || "*",
   ...(Array.isArray(tagKeys) ? { context: { "aws:TagKeys": tagKeys } } : {}),
 });
+
+/** A creation with tags needs TagResource as well. */
+export const tagging = (given: unknown, resource: string): Pick<Authorization, "also"> =>
+  typeof given === "object" && given !== null && Object.keys(given).length > 0
+    ? { also: [{ action: "TagResource", resource }] }
+    : {};
+
+/** The role that a request hands to a service, for iam:PassRole; none where the member is missing. */
+export function passedRole(arn: unknown, service: string): { arn: string; service: string }[] {
+  return stringOf(arn) === "" ? [] : [{ arn: stringOf(arn), service }];
+}
+
+type Tags = Record<string, string>;
+
+/** How an API finds what has tags by its ARN, and changes them. */
+export interface Tagging<Context> {
+  /** What a caller may set. */
+  readonly shape: typeof tags;
+  /** What has this ARN, or undefined. */
+  find(context: Context, arn: string): { readonly id: string; readonly tags: Tags } | undefined;
+  /** Applies `edit` to the tags of what `find` found. */
+  change(context: Context, id: string, arn: string, edit: (present: Tags) => void): Promise<unknown>;
+  missing(arn: string): ApiError;
+}
 
 /** What a list answers with, in pages: `member` of the answer has a row for each item, in the order of `keyOf`. */
 export interface Listing<Context, Item, Shape extends z.ZodRawShape> {
@@ -102,5 +133,31 @@ export function operationsOf<Context, Name extends string>({ mostResults }: { re
       };
     });
 
-  return { operation, list };
+  /** The operations on tags. */
+  const tagOperations = ({ shape, find, change, missing }: Tagging<Context>): readonly Made[] => {
+    const found = (context: Context, arn: string) => {
+      const target = find(context, arn);
+      if (target !== undefined) return target;
+      throw missing(arn);
+    };
+    const retag = async (context: Context, arn: string, edit: (present: Tags) => void): Promise<object> => {
+      await change(context, found(context, arn).id, arn, edit);
+      return {};
+    };
+    return [
+      operation("ListTagsForResource" as Name, { resourceArn: text }, onArn, (context, { resourceArn }) => ({
+        tags: found(context, resourceArn).tags,
+      })),
+      operation("TagResource" as Name, { resourceArn: text, tags: shape }, onArn, (context, request) =>
+        retag(context, request.resourceArn, (present) => Object.assign(present, request.tags)),
+      ),
+      operation("UntagResource" as Name, { resourceArn: text, tagKeys: texts }, onArn, (context, request) =>
+        retag(context, request.resourceArn, (present) => {
+          for (const key of request.tagKeys) delete present[key];
+        }),
+      ),
+    ];
+  };
+
+  return { operation, list, tagOperations };
 }

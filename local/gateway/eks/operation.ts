@@ -8,6 +8,7 @@ import type { Store } from "./store.ts";
 
 export {
   type Authorization,
+  passedRole,
   type Request,
   stringOf,
   structure,
@@ -37,7 +38,7 @@ export type OperationName = aws.OperationNameOf<typeof sdk>;
 /** An operation of the EKS API. */
 export type Operation = aws.Operation<EksContext, OperationName>;
 
-export const { operation, list } = aws.operationsOf<EksContext, OperationName>({ mostResults: 100 });
+export const { operation, list, tagOperations } = aws.operationsOf<EksContext, OperationName>({ mostResults: 100 });
 
 export const clientRequestToken = z.string().optional();
 
@@ -52,11 +53,6 @@ export const onCluster: Operation["authorize"] = (context, { name, clusterName =
 });
 
 export const onAnything: Operation["authorize"] = () => ({ resource: "*" });
-
-/** The role that a request hands to a service, for iam:PassRole; none where the member is missing. */
-export function passedRole(arn: unknown, service: string): { arn: string; service: string }[] {
-  return aws.stringOf(arn) === "" ? [] : [{ arn: aws.stringOf(arn), service }];
-}
 
 /** Changes the record of a cluster and schedules its background work. */
 export async function changed<T>(context: EksContext, name: string, edit: (record: ClusterRecord) => T): Promise<T> {

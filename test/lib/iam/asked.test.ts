@@ -35,7 +35,10 @@ const deployer = (permissionsBoundary?: string): Session => ({
   tags: {},
   policy: policy(
     ...Object.values(
-      deployerPolicies({ ...ofHub, ...(permissionsBoundary === undefined ? {} : { permissionsBoundary }) }),
+      deployerPolicies({
+        ...{ ...ofHub, grafana: "AWS_SSO" },
+        ...(permissionsBoundary === undefined ? {} : { permissionsBoundary }),
+      }),
     ).flatMap(({ Statement }) => Statement),
   ),
 });
@@ -44,9 +47,10 @@ const onHub: Asker = {
   cluster: "fleet-hub",
   tags: hubTags,
   roles: {
-    "": ["cluster", "node", "crossplane", "kustomize-controller"].map((name) => role(`fleet-hub-${name}`)),
+    "": ["cluster", "node", "crossplane", "kustomize-controller", "grafana"].map((name) => role(`fleet-hub-${name}`)),
     "eks/cluster": [role("fleet-hub-cluster")],
     "eks/nodegroup": [role("fleet-hub-node")],
+    "grafana/workspace": [role("fleet-hub-grafana")],
   },
   names: {
     alias: "alias/fleet-hub-cluster",

@@ -9,12 +9,13 @@ const scope = {
   accountId: "000000000000",
   region: "us-east-1",
 };
-const policies = Object.values(deployerPolicies(scope));
+const policies = Object.values(deployerPolicies({ ...scope, grafana: "AWS_SSO" }));
 const arn = (service: string, resource: string) =>
   `arn:aws:${service}:${service === "iam" ? "" : "us-east-1"}:000000000000:${resource}`;
 const region = { "aws:RequestedRegion": "us-east-1" };
 const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
 const oidcProvider = arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1");
+const grafanaWorkspace = arn("grafana", "/workspaces/g-1");
 const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
 
 const twins: [
@@ -162,6 +163,44 @@ const twins: [
     { resource: arn("iam", "oidc-provider/token.actions.githubusercontent.com") },
   ],
   [
+    "delete the Grafana of another fleet",
+    { action: "grafana:DeleteWorkspace", resource: grafanaWorkspace, context: ofFleet },
+    { context: { "aws:ResourceTag/fleet.internal/fleet": "other" } },
+  ],
+  [
+    "make itself an administrator of the Grafana of others",
+    { action: "grafana:UpdatePermissions", resource: grafanaWorkspace, context: ofFleet },
+    { context: {} },
+  ],
+  [
+    "make a Grafana without the fleet's tag",
+    { action: "grafana:CreateWorkspace", resource: "*", context: { ...region, ...withTag } },
+    { context: region },
+  ],
+  [
+    "make keys to Grafana",
+    { action: "grafana:UpdateWorkspace", resource: grafanaWorkspace, context: ofFleet },
+    { action: "grafana:CreateWorkspaceServiceAccountToken" },
+  ],
+  [
+    "pass Grafana another role than its own",
+    {
+      action: "iam:PassRole",
+      resource: arn("iam", "role/fleet-hub-grafana"),
+      context: { "iam:PassedToService": "grafana.amazonaws.com" },
+    },
+    { resource: arn("iam", "role/fleet-hub-crossplane") },
+  ],
+  [
+    "pass Grafana's role to EKS",
+    {
+      action: "iam:PassRole",
+      resource: arn("iam", "role/fleet-hub-grafana"),
+      context: { "iam:PassedToService": "grafana.amazonaws.com" },
+    },
+    { context: { "iam:PassedToService": "eks.amazonaws.com" } },
+  ],
+  [
     "change another policy",
     { action: "iam:CreatePolicyVersion", resource: arn("iam", "policy/fleet-boundary") },
     { resource: arn("iam", "policy/other") },
@@ -195,11 +234,32 @@ describe("the deployer's policies", () => {
     expect(allowed(bounded, { action: "iam:DeleteRole", resource })).toBe(true);
   });
 
+  it("allow nothing of Grafana or IAM Identity Center that the stack does not say", () => {
+    const actions = (grafana?: "AWS_SSO" | "SAML") =>
+      Object.values(deployerPolicies(grafana === undefined ? scope : { ...scope, grafana })).flatMap(({ Statement }) =>
+        Statement.flatMap(({ Action }) => Action),
+      );
+    const services = (grafana?: "AWS_SSO" | "SAML") =>
+      new Set(actions(grafana).map((action) => action.split(":")[0] as string));
+    for (const service of ["grafana", "sso", "sso-directory", "organizations"]) {
+      expect(services()).not.toContain(service);
+      expect(services("AWS_SSO")).toContain(service);
+    }
+    expect(services("SAML")).toContain("grafana");
+    expect(services("SAML")).not.toContain("sso");
+  });
+
   it.each([
     ["without a boundary", scope],
-    ["with one", { ...scope, permissionsBoundary: arn("iam", "policy/platform-boundary") }],
+    [
+      "with a boundary and Grafana",
+      { ...scope, permissionsBoundary: arn("iam", "policy/platform-boundary"), grafana: "AWS_SSO" } as const,
+    ],
   ])("are exactly these, %s", async (variant, given) => {
     const text = `${JSON.stringify(deployerPolicies(given), undefined, 2)}\n`;
-    await expect(text).toMatchFileSnapshot(`golden/deployer-${variant.replaceAll(" ", "-")}.json`, "npm run generate");
+    await expect(text).toMatchFileSnapshot(
+      `golden/deployer-${variant.toLowerCase().replaceAll(" ", "-")}.json`,
+      "npm run generate",
+    );
   });
 });

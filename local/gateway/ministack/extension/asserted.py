@@ -9,7 +9,7 @@ from .shared import replace, verified
 _assertion = contextvars.ContextVar("fleet_assertion", default=None)
 
 # The services, by the names that sign their requests, and botocore's names of their models (for the tags in requests).
-SERVICES = {"eks": "eks", "aps": "amp"}
+SERVICES = {"eks": "eks", "aps": "amp", "grafana": "grafana"}
 
 
 def extend(app, secret):
@@ -32,7 +32,10 @@ def extend(app, secret):
         call.resources = [claims.get("resource", "*")]
         call.context = claims.get("context", {})
         for further in claims.get("also", []):
-            call.also.append((call.service, f"{call.service}:{further['action']}", further["resource"], {}))
+            # Of another service with its name: sso:GetProfile.
+            of, _, name = further["action"].rpartition(":")
+            of = of or call.service
+            call.also.append((of, f"{of}:{name}", further["resource"], {}))
         for role in claims.get("passRoles", []):
             call.passes_role(role["arn"], role["service"])
 

@@ -4,6 +4,7 @@ import * as logs from "@aws-sdk/client-cloudwatch-logs";
 import * as dynamodb from "@aws-sdk/client-dynamodb";
 import * as ec2 from "@aws-sdk/client-ec2";
 import * as eks from "@aws-sdk/client-eks";
+import * as grafana from "@aws-sdk/client-grafana";
 import * as iam from "@aws-sdk/client-iam";
 import * as kms from "@aws-sdk/client-kms";
 import * as s3 from "@aws-sdk/client-s3";
@@ -93,6 +94,14 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   "aws:eks/addon:Addon": [eks.CreateAddonRequest$, eks.Addon$],
   "aws:eks/cluster:Cluster": [eks.CreateClusterRequest$, eks.Cluster$],
   "aws:eks/nodeGroup:NodeGroup": [eks.CreateNodegroupRequest$, eks.Nodegroup$],
+  "aws:grafana/roleAssociation:RoleAssociation": [
+    also("workspaceId", "role", "groupIds", "userIds"),
+    also("workspaceId", "role", "groupIds", "userIds"),
+  ],
+  "aws:grafana/workspace:Workspace": [
+    grafana.CreateWorkspaceRequest$,
+    ...[grafana.WorkspaceDescription$, grafana.DescribeWorkspaceConfigurationResponse$, also("arn")],
+  ],
   "aws:iam/openIdConnectProvider:OpenIdConnectProvider": [
     ...([iam.CreateOpenIDConnectProviderRequest$, iam.GetOpenIDConnectProviderResponse$, also("Arn")] as const),
   ],

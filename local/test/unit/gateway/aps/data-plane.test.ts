@@ -43,7 +43,7 @@ describe("a request for a workspace's server", () => {
       "x-amz-security-token": "secret",
       "content-encoding": "snappy",
     };
-    await aps.call("POST", at("remote_write"), "body", headers);
+    await aps.call("POST", at("remote_write"), "body", { headers });
     const [got] = aps.workspaces.got;
     expect(got?.headers).toMatchObject({ "content-encoding": "snappy" });
     expect(Object.keys(got?.headers ?? {}).filter((name) => /^(authorization|x-amz-)/.test(name))).toEqual([]);
@@ -84,7 +84,8 @@ describe("a request for a workspace's server", () => {
   });
 
   test("under the servers' own name, only they answer", async () => {
-    expect((await aps.call("GET", "/workspaces", "", { host })).error).toBe("ValidationException");
-    expect((await aps.call("GET", "/workspaces", "", { host: "aps.us-east-1.amazonaws.com" })).status).toBe(200);
+    expect((await aps.call("GET", "/workspaces", "", { headers: { host } })).error).toBe("ValidationException");
+    const api = { host: "aps.us-east-1.amazonaws.com" };
+    expect((await aps.call("GET", "/workspaces", "", { headers: api })).status).toBe(200);
   });
 });

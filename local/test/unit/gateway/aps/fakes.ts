@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { apsApi } from "../../../../gateway/aps/router.ts";
 import { RulesRefused, type ServerSettings, type Workspaces } from "../../../../gateway/aps/runtime.ts";
 import { startAps } from "../../../../gateway/aps/service.ts";
-import { type HttpRequest, type HttpResponse, jsonResponse } from "../../../../gateway/aws/http.ts";
-import { gatewayKey } from "../../../../gateway/key.ts";
+import { type HttpRequest, jsonResponse } from "../../../../gateway/aws/http.ts";
 import { type Handler, listen, listener } from "../../../../gateway/listeners.ts";
+import { callsOf, place } from "../calls.ts";
 
 const endings: (() => Promise<void> | void)[] = [];
 
@@ -89,31 +89,10 @@ const closed = (server: Server): Promise<void> =>
     server.closeAllConnections();
   });
 
-interface Answer {
-  readonly status: number;
-  /** The exception's name, undefined for an answer. */
-  readonly error: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: the shapes differ by operation, the tests say what they expect.
-  readonly body: any;
-}
-
-/** What ministack is asked to authorize. */
-interface Asked {
-  readonly action: string;
-  readonly resource: string;
-  readonly also: unknown[];
-  readonly context: Record<string, unknown>;
-}
-
 /** The API over fakes. */
-export interface FakeAps {
+export interface FakeAps extends ReturnType<typeof callsOf> {
   readonly workspaces: FakeWorkspaces;
   readonly folder: string;
-  /** Newest last. */
-  readonly asked: Asked[];
-  /** Whether the caller has the right. */
-  allows: (asked: Asked) => boolean;
-  call(method: string, path: string, body?: object | string, headers?: Record<string, string>): Promise<Answer>;
   /** Lets background work come to rest. */
   settle(): Promise<void>;
 }
@@ -121,7 +100,6 @@ export interface FakeAps {
 export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder">> = {}): Promise<FakeAps> {
   const folder = over.folder ?? mkdtempSync(join(tmpdir(), "fleet-aps-"));
   const workspaces = over.workspaces ?? (await fakeWorkspaces());
-  const place = { region: "us-east-1", account: "000000000000", partition: "aws" };
   const { context, idle, stop } = await startAps({
     ...place,
     folder,
@@ -131,42 +109,17 @@ export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder
     log: () => {},
   });
   endings.push(stop, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const key = gatewayKey(new Uint8Array(32));
-  const aps: FakeAps = {
-    workspaces,
-    folder,
-    asked: [],
-    allows: () => true,
-    settle: async () => {
-      await new Promise((done) => setImmediate(done));
-      if (!workspaces.held) await idle();
+  const aps: FakeAps = Object.assign(
+    callsOf((request, by) => apsApi(request, context, by)),
+    {
+      workspaces,
+      folder,
+      settle: async () => {
+        await new Promise((done) => setImmediate(done));
+        if (!workspaces.held) await idle();
+      },
     },
-    call: async (method, path, body = "", headers = {}) => {
-      // Stands for ministack.
-      const forward = async (_request: unknown, extra: Record<string, string> = {}): Promise<HttpResponse> => {
-        const claims = Buffer.from((extra["x-fleet-assertion"] ?? "").split(".")[1] ?? "", "base64url").toString();
-        const asked = JSON.parse(claims) as Asked;
-        aps.asked.push(asked);
-        return aps.allows(asked)
-          ? { status: 200, headers: {}, body: '{"caller":"arn:aws:iam::000000000000:user/deployer"}' }
-          : { status: 403, headers: { "x-amzn-errortype": "AccessDeniedException" }, body: "{}" };
-      };
-      const request = {
-        method,
-        url: path,
-        rawHeaders: Object.entries(headers).flat(),
-        headers,
-        body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body), "latin1"),
-      };
-      const answer = await apsApi(request, context, { forward, key });
-      const text = answer.body.toString();
-      return {
-        status: answer.status,
-        error: answer.headers["x-amzn-errortype"] as string | undefined,
-        body: text === "" ? undefined : JSON.parse(text),
-      };
-    },
-  };
+  );
   return aps;
 }
 

@@ -1,11 +1,13 @@
 import * as amp from "@aws-sdk/client-amp";
 import * as eks from "@aws-sdk/client-eks";
+import * as grafana from "@aws-sdk/client-grafana";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { OPERATIONS as APS_OPERATIONS } from "../../../../gateway/aps/router.ts";
 import type { Operation } from "../../../../gateway/aws/operation.ts";
 import { type StructureSchema, schemaOf } from "../../../../gateway/aws/request.ts";
 import { OPERATIONS as EKS_OPERATIONS } from "../../../../gateway/eks/router.ts";
+import { OPERATIONS as GRAFANA_OPERATIONS } from "../../../../gateway/grafana/service.ts";
 
 /** Smithy's numbers of simple types, with the kinds of JSON schema; a type with traits is a list that begins with it. */
 const simple: Readonly<Record<number, object>> = {
@@ -55,6 +57,7 @@ function ofStructure(shape: Shape, [, , , , members, types, required = 0]: Struc
 const apis = [
   { api: "EKS", sdk: eks, operations: EKS_OPERATIONS as readonly Operation<never>[] },
   { api: "Managed Prometheus", sdk: amp, operations: APS_OPERATIONS as readonly Operation<never>[] },
+  { api: "Managed Grafana", sdk: grafana, operations: GRAFANA_OPERATIONS as readonly Operation<never>[] },
 ];
 
 describe.each(apis)("the API of $api", ({ sdk, operations }) => {

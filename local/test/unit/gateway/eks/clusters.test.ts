@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { CALLER, clusterBody, type FakeEks, fakeAws, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
+import { CALLER } from "../calls.ts";
+import { clusterBody, type FakeEks, fakeAws, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
 
 afterAll(removeStores);
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HttpResponse } from "../../../../gateway/aws/http.ts";
 import type { AwsLookups } from "../../../../gateway/aws/lookups.ts";
 import type { PeeredRoute } from "../../../../gateway/aws/peering.ts";
 import type { EksContext } from "../../../../gateway/eks/operation.ts";
@@ -10,8 +9,8 @@ import type { ReconcileContext } from "../../../../gateway/eks/reconcile/context
 import { endpointKeeper } from "../../../../gateway/eks/reconcile/endpoints.ts";
 import { eksApi } from "../../../../gateway/eks/router.ts";
 import { openStore, type Store } from "../../../../gateway/eks/store.ts";
-import { gatewayKey } from "../../../../gateway/key.ts";
 import { WorkQueue } from "../../../../work-queue.ts";
+import { ACCOUNT, type Answer, type Asked, CALLER, callsOf, place } from "../calls.ts";
 import { type FakeClusters, fakeClusters } from "./fake-clusters.ts";
 
 const stores: string[] = [];
@@ -29,8 +28,6 @@ export async function removeStores(): Promise<void> {
   for (const folder of stores.splice(0)) rmSync(folder, { recursive: true, maxRetries: 5 });
 }
 
-const ACCOUNT = "000000000000";
-export const CALLER = `arn:aws:iam::${ACCOUNT}:user/deployer`;
 export const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/${name}`;
 
 export interface FakeAws extends AwsLookups {
@@ -92,22 +89,14 @@ export function fakeAws(clusterQuota = 100): FakeAws {
   };
 }
 
-interface Answer {
-  readonly status: number;
-  /** The exception's name, undefined for an answer. */
-  readonly error: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: the shapes differ by operation, the tests say what they expect.
-  readonly body: any;
-}
-
 /** The EKS API over fakes. */
 export interface FakeEks {
   readonly store: Store;
   readonly clusters: FakeClusters;
   readonly aws: ReturnType<typeof fakeAws>;
   readonly folder: string;
-  /** Assertions that ministack was asked to authorize, newest last. */
-  readonly asked: { action: string; resource: string; passRoles: unknown[]; context: Record<string, unknown> }[];
+  /** What ministack was asked to authorize, newest last. */
+  readonly asked: Asked[];
   readonly errors: string[];
   /** Seconds since 1970; moves when a test moves it. */
   clock: number;
@@ -124,13 +113,9 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
   const clusters = over.clusters ?? fakeClusters();
   const aws = over.aws ?? fakeAws();
   const store = await openStore(folder);
-  const key = gatewayKey(new Uint8Array(32));
   const errors: string[] = [];
-  const asked: FakeEks["asked"] = [];
   const shared: EksContext = {
-    region: "us-east-1",
-    account: ACCOUNT,
-    partition: "aws",
+    ...place,
     store,
     clusters,
     aws,
@@ -147,6 +132,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     webhookUrl: (cluster) => `https://127.100.0.1:9444/mutate/${cluster}`,
   };
   const reconcile = reconciler(context);
+  const { asked, call } = callsOf((request, by) => eksApi(request, context, by));
   const eks: FakeEks = {
     store,
     clusters,
@@ -169,28 +155,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
       await new Promise((done) => setImmediate(done));
       await eks.worker.idle();
     },
-    call: async (method, path, body, caller = CALLER) => {
-      // Stands for ministack: allows everything and says who called.
-      const forward = async (_request: unknown, headers: Record<string, string> = {}): Promise<HttpResponse> => {
-        asked.push(
-          JSON.parse(Buffer.from((headers["x-fleet-assertion"] ?? "").split(".")[1] ?? "", "base64url").toString()),
-        );
-        return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ caller })) };
-      };
-      const request = {
-        method,
-        url: path,
-        rawHeaders: [],
-        headers: {},
-        body: Buffer.from(body === undefined ? "" : JSON.stringify(body)),
-      };
-      const answer = await eksApi(request, context, { forward, key });
-      return {
-        status: answer.status,
-        error: answer.headers["x-amzn-errortype"] as string | undefined,
-        body: JSON.parse(answer.body.toString()),
-      };
-    },
+    call: (method, path, body, caller = CALLER) => call(method, path, body, { caller }),
   };
   workers.push(eks.worker);
   return eks;
