@@ -71,7 +71,7 @@ export interface Sought {
 
 export type Look = (sought: Sought, config: AwsConfig) => Promise<InAws>;
 
-const guide = "docs/reference/deployer-policy/fleet-adopt.json has all that fleet adopt asks for";
+const guide = "docs/reference/deployer-policy/fleet-adopt.json has all that is asked for";
 
 /** @throws Error that says what to do about a call that AWS did not answer */
 async function asked<T>(action: string, call: () => Promise<T>): Promise<T> {
@@ -157,7 +157,9 @@ async function taggedOf(ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagge
     ),
     asked("ec2:DescribeLaunchTemplates", async () =>
       (await all(paginateDescribeLaunchTemplates(of, { Filters }), ({ LaunchTemplates }) => LaunchTemplates)).flatMap(
-        ({ LaunchTemplateId, Tags }) => item("LaunchTemplate", LaunchTemplateId, Tags),
+        // Karpenter's own carry the tags of its EC2NodeClass.
+        ({ LaunchTemplateId, Tags }) =>
+          tagsOf(Tags)["karpenter.sh/nodepool"] === undefined ? item("LaunchTemplate", LaunchTemplateId, Tags) : [],
       ),
     ),
   ]);

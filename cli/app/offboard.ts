@@ -79,7 +79,8 @@ function deployKeysOf(checkout: string, app: string, cluster: string): string[] 
   const file = join(checkout, folderOf(cluster, app), "credential.yaml");
   const noted = [file, nextFile(file)].filter((path) => existsSync(path)).flatMap((path) => noteAt(path) ?? []);
   const keys = noted.flatMap(({ publicKey, former }) => [publicKey, ...(former === undefined ? [] : [former])]);
-  const names = keys.map(ownerOf).filter(Boolean);
+  // Keys from before they were noted have the cluster's name alone.
+  const names = keys.map((key) => ownerOf(key) || `${app}@${cluster}`);
   return names.length === 0 ? [`${app}@${cluster}`] : [...new Set(names)];
 }
 

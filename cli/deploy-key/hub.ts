@@ -25,16 +25,33 @@ type Keys = Readonly<Partial<Record<Repository, string>>>;
 export const urnOf = (stack: string, project: string, repository: Repository): string =>
   `urn:pulumi:${stack.split("/").at(-1)}::${project}::eks-gitops-fleet:index:GitCredentials$tls:index/privateKey:PrivateKey::git-${repository}-key`;
 
-/** Spokes of a checkout of gitops-system that read with the fleet's keys, or of which nobody noted with which. */
-function readersOf(checkout: string, fleet: string, keys: Keys): string[] {
-  return spokesIn(checkout, fleet).filter((spoke) =>
-    repositories.some((repository) => {
-      const file = join(checkout, spokeFolder(fleet, spoke), "secrets", `${repository}.yaml`);
-      if (!existsSync(file)) return false;
-      const [noted, own] = [noteAt(file), keys[repository] ?? ""];
-      return noted === undefined || isSameKey(noted.publicKey, own);
-    }),
-  );
+interface Readers {
+  /** Those that read with the fleet's keys, or of which nobody noted with which. */
+  readonly spokes: readonly string[];
+  /** Keys of the fleet that they read with, and that the stack does not have any more. */
+  readonly former: readonly (readonly [Repository, string])[];
+}
+
+/** Who in a checkout of gitops-system reads with the fleet's keys. */
+function readersOf(checkout: string, fleet: string, keys: Keys): Readers {
+  const read = spokesIn(checkout, fleet).map((spoke) => {
+    const files = repositories.map(
+      (repository) => [repository, join(checkout, spokeFolder(fleet, spoke), "secrets", `${repository}.yaml`)] as const,
+    );
+    const notes = files
+      .filter(([, file]) => existsSync(file))
+      .map(([repository, file]) => [repository, noteAt(file)] as const);
+    // Of the fleet's own keys nobody notes when they were made.
+    const ofFleet = notes.filter(([, noted]) => noted?.made === undefined);
+    const former = ofFleet.flatMap(([repository, noted]) =>
+      noted === undefined || isSameKey(noted.publicKey, keys[repository] ?? "")
+        ? []
+        : [[repository, noted.publicKey] as const],
+    );
+    return { spokes: ofFleet.length > 0 ? [spoke] : [], former };
+  });
+  const former = new Map(read.flatMap((each) => each.former).map((pair) => [pair[1], pair]));
+  return { spokes: read.flatMap((each) => each.spokes), former: [...former.values()] };
 }
 
 interface Asked {
@@ -59,13 +76,17 @@ export async function hubSteps({ stack, project, checkout, ask }: Asked): Promis
       `fleet ${bridgeData.fleet} has no deploy keys: its gitAuthentication is token or github-app. docs/guides/git-access.md#renew-the-credential says how these are renewed`,
     );
   const urns = named.map(([repository]) => `'${urnOf(stack, project, repository)}'`);
-  const spokes = readersOf(checkout, bridgeData.fleet, keys);
+  const { spokes, former } = readersOf(checkout, bridgeData.fleet, keys);
+  const isUnderWay = former.length > 0;
+  const intro = isUnderWay
+    ? `Spokes of this checkout still read with former keys of fleet ${bridgeData.fleet}: a rotation is under way. Go on with step 3; this command changes nothing.`
+    : `Pulumi makes the deploy keys of fleet ${bridgeData.fleet}, so this command changes nothing. Keep what it says: step 5 needs the present keys.`;
   const reseal =
     spokes.length === 0
       ? "No spoke of this checkout reads with them."
       : `Seal the new ones for each spoke that reads with them, or of which nothing is noted; wait until it is Ready:
 ${spokes.map((spoke) => `   fleet reseal ${spoke} --deploy-keys fleet --stack ${stack} --repository ${checkout}     commit, push`).join("\n")}`;
-  return `Pulumi makes the deploy keys of fleet ${bridgeData.fleet}, so this command changes nothing. Keep what it says: step 5 needs the present keys.
+  return `${intro}
 1. With protect on in the stack, which comes back by itself:
 ${urns.map((urn) => `   pulumi state unprotect --yes --stack ${stack} ${urn}`).join("\n")}
 2. pulumi up --stack ${stack} ${urns.map((urn) => `--replace ${urn}`).join(" ")}
@@ -76,5 +97,5 @@ ${urns.map((urn) => `   pulumi state unprotect --yes --stack ${stack} ${urn}`).j
    kubectl --context <hub> -n flux-system get gitrepository gitops-system     READY is True
 4. ${reseal}
 5. When the hub and all of these read with the new ones, remove at the Git host:
-${named.map(([repository, key]) => `   at ${urls[repository]}:\n     ${key}`).join("\n")}`;
+${(isUnderWay ? former : named).map(([repository, key]) => `   at ${urls[repository]}:\n     ${key}`).join("\n")}`;
 }

@@ -8,7 +8,6 @@ import { sealingKeyFor } from "../fleet/facts.ts";
 import { newDeployKey, sealCredential } from "../sealing/deploy-key.ts";
 import {
   dayOf,
-  isSameKey,
   type NotedKey,
   nextFile,
   noteAt,
@@ -72,11 +71,10 @@ export function turnProblems(phase: Phase, wish: Wish | undefined, { target }: H
   return [];
 }
 
-/** What a place's key is to be noted to replace; nothing where that is the fleet's, which the hub goes on to read with. */
-async function formerOf({ present, place }: Standing, { fleet, repository }: Holder): Promise<string | undefined> {
+/** What a place's key is to be noted to replace; nothing where that is the fleet's, which the hub and other spokes go on to read with. */
+function formerOf({ present }: Standing): string | undefined {
   if (present === undefined) return unknownKey;
-  const ofFleet = repository === "gitops-system" ? (await fleet.credential(place.trusted))["identity.pub"] : undefined;
-  return ofFleet !== undefined && isSameKey(ofFleet, present.publicKey) ? undefined : present.publicKey;
+  return present.made === undefined ? undefined : present.publicKey;
 }
 
 /** Step 1: new keys, sealed beside the present ones. */
@@ -95,7 +93,7 @@ export async function made(
     refuse(name, knownHostsProblems(source, url, hosts));
     // By its name people, and the local Git server, tell it from the former one.
     const data = newDeployKey(`${owner} ${now.toISOString().slice(0, 19)}Z`, hosts);
-    const note = { made: dayOf(now), former: await formerOf(each, holder) };
+    const note = { made: dayOf(now), former: formerOf(each) };
     files[nextFile(file)] = await sealCredential(fleet.kubeseal, key, { namespace, name: secret, data }, note);
   }
   return changesTo(checkout, files);

@@ -18,8 +18,12 @@ export interface Api {
   /** @throws with what a person can do about it. */
   readonly list: (kind: Kind, selectors?: Selectors) => Promise<KubeObject[]>;
   readonly find: (kind: Kind, name: string) => Promise<KubeObject | undefined>;
-  /** Sets annotations; others stay. */
-  readonly annotate: (kind: Kind, name: string, annotations: Readonly<Record<string, string>>) => Promise<void>;
+  /** Sets annotations of an object that nobody has changed since it was read; others stay. */
+  readonly annotate: (
+    kind: Kind,
+    object: Pick<KubeObject["metadata"], "name" | "resourceVersion">,
+    annotations: Readonly<Record<string, string>>,
+  ) => Promise<void>;
   /** The last lines that a container wrote, or its predecessor; none where there is no log. */
   readonly log: (container: Container) => Promise<string>;
 }
@@ -160,13 +164,16 @@ export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): A
         throw explained(`get ${plural}.${group} ${name}`, place, error);
       }
     },
-    async annotate({ apiVersion, plural, namespace = "" }, name, annotations) {
+    async annotate({ apiVersion, plural, namespace = "" }, { name, resourceVersion }, annotations) {
       const [group = "", version = ""] = apiVersion.split("/");
-      const request = { group, version, plural, namespace, name, body: { metadata: { annotations } } };
+      const body = { metadata: { annotations, ...(resourceVersion !== undefined && { resourceVersion }) } };
+      const request = { group, version, plural, namespace, name, body };
       try {
         await objects.patchNamespacedCustomObject(request, setHeaderOptions("Content-Type", PatchStrategy.MergePatch));
       } catch (error) {
-        throw explained(`patch ${plural}.${group} ${name}`, place, error);
+        const isChanged = error instanceof ApiException && error.code === 409;
+        const again = { ...place, otherwise: "Somebody changed it meanwhile: run this again" };
+        throw explained(`patch ${plural}.${group} ${name}`, isChanged ? again : place, error);
       }
     },
     async log({ namespace, pod: name, container, previous }) {

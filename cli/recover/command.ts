@@ -4,8 +4,8 @@ import { at, type KubeObject } from "../../functions/spoke/kube.ts";
 import { fleetTag, labelKeys } from "../../lib/labels.ts";
 import { fleetNames, namespaces } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
-import type { Look } from "../adopt/aws.ts";
-import { recognize } from "../adopt/recognize.ts";
+import type { InAws, Look } from "../adopt/aws.ts";
+import { type Recognized, recognize } from "../adopt/recognize.ts";
 import type { Api } from "../kubernetes/api.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
@@ -90,16 +90,43 @@ const report = ({ again, found, left, several, unknown }: Plan): string[] => [
 
 /** Tells Crossplane. The annotation of the time has the provider look again at once (crossplane-runtime, pkg/resource/predicates.go). */
 async function tell(hub: Api, { again, found }: Plan): Promise<void> {
-  const ended = { [createSucceeded]: new Date().toISOString().replace(/\.\d+/, "") };
+  // Later than every note of a beginning, which the provider may write in the same second.
+  const ended = { [createSucceeded]: new Date(Date.now() + 1000).toISOString().replace(/\.\d+/, "") };
   const told = [
     ...found.map(({ object, id }) => ({ object, more: { [externalName]: id } })),
     ...again.map(({ object }) => ({ object, more: {} })),
   ];
-  for (const { object, more } of told)
-    await hub.annotate(
-      { apiVersion: object.apiVersion, plural: pluralOf(object.kind), namespace: namespaces.spokes },
-      object.metadata.name,
-      { ...more, ...ended },
+  for (const {
+    object: { apiVersion, kind, metadata },
+    more,
+  } of told)
+    await hub.annotate({ apiVersion, plural: pluralOf(kind), namespace: namespaces.spokes }, metadata, {
+      ...more,
+      ...ended,
+    });
+}
+
+/** @throws UsageError where what AWS has can't be what the hub made: another account or region, most likely */
+function refuseOthers(
+  spoke: string,
+  where: string,
+  objects: readonly KubeObject[],
+  { tagged }: InAws,
+  { contradictions }: Recognized,
+): void {
+  const fail = (what: string) => {
+    throw new UsageError(`fleet recover ${spoke} (${where}): ${what}\nNothing was changed.`);
+  };
+  const known = objects
+    .filter(({ kind }) => kind === "VPC")
+    .flatMap(({ metadata }) => metadata.annotations?.[externalName] ?? []);
+  if (known.length > 0 && !tagged.some(({ id }) => known.includes(id)))
+    fail(
+      `it has no VPC ${known.join(", ")}, which the hub made. Take credentials of the spoke's account, with --profile.`,
+    );
+  if (contradictions.length > 0)
+    fail(
+      `what AWS has is not what the hub made:${contradictions.map((line) => `\n  - ${line}`).join("")}\nLook at it in AWS, and correct the tags.`,
     );
 }
 
@@ -121,13 +148,18 @@ export async function run(
     { fleet, spoke: name, cluster: spokeNames(prefix, name).cluster, region: spec.region },
     values.profile === undefined ? {} : { profile: values.profile },
   );
+  const where = `account ${inAws.account}, ${spec.region}`;
   if (spec.account !== undefined && spec.account.id !== inAws.account)
     throw new UsageError(
       `spoke ${name} is in account ${spec.account.id}, and the credentials are of ${inAws.account}: name others with --profile`,
     );
-  const plan = planOf(objects, recognize({ spoke: name, fleet, prefix, spec }, inAws));
+  const recognized = recognize({ spoke: name, fleet, prefix, spec }, inAws);
+  refuseOthers(name, where, objects, inAws, recognized);
+  const plan = planOf(objects, recognized);
   const said = report(plan);
-  console.log(said.length === 0 ? `Nothing of ${name} was interrupted` : said.join("\n"));
+  console.log(
+    said.length === 0 ? `Nothing of ${name} was interrupted (${where})` : [`In ${where}:`, ...said].join("\n"),
+  );
   const isToDo = plan.found.length + plan.again.length > 0;
   if (isToDo && values.yes) {
     await tell(hub, plan);

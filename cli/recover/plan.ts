@@ -1,5 +1,6 @@
 import { existingIds, numberedResources } from "../../functions/spoke/existing.ts";
 import { condition, type KubeObject } from "../../functions/spoke/kube.ts";
+import { resources } from "../../functions/spoke/resources.ts";
 import type { Recognized } from "../adopt/recognize.ts";
 
 /** How creations ended that Crossplane was interrupted in. */
@@ -23,7 +24,7 @@ export interface Plan {
   readonly again: readonly Interrupted[];
   /** AWS has several that it could be. */
   readonly several: readonly (Interrupted & { readonly ids: readonly string[] })[];
-  /** Carries no tag by which it would be found, until more of the spoke is there. */
+  /** What it would be found by, the cluster or a subnet, is not there. */
   readonly unknown: readonly Interrupted[];
   /** IDs of what was made twice. */
   readonly left: readonly string[];
@@ -44,17 +45,24 @@ const isStuck = (object: KubeObject): boolean =>
   annotation(object, externalName) === undefined &&
   condition(object, "Synced")?.status === "False";
 
-/** Kinds that AWS numbers and that the search by tags does not find; what names them has to be there first. */
-const withoutTags: readonly string[] = [
-  "Key",
-  "OpenIDConnectProvider",
-  "RouteTableAssociation",
-  "SecurityGroupIngressRule",
-];
+/** Kinds that AWS numbers and that are found by the cluster that uses them. */
+const byCluster: readonly string[] = ["Key", "OpenIDConnectProvider", "SecurityGroupIngressRule"];
 const numberedKinds = new Set([
   ...Object.values(numberedResources).map(({ kind }) => kind as string),
   "SecurityGroupIngressRule",
 ]);
+
+/** Whether that is missing by which a resource of this kind would be found. */
+function isHidden({ kind }: KubeObject, key: string, { existing, missing }: Recognized): boolean {
+  if (byCluster.includes(kind)) return missing.includes(resources.cluster.key);
+  return kind === "RouteTableAssociation" && existing[key.replace("association", "subnet")] === undefined;
+}
+
+/** What carries the spoke's tags, is no part of it as Git describes it, and is no managed resource either, such as what is on its way out. */
+function unmanaged(objects: readonly KubeObject[], { left }: Recognized): string[] {
+  const managed = new Set(objects.flatMap((object) => annotation(object, externalName) ?? []));
+  return left.filter((each) => !managed.has(each.replace(/^node group /, "")));
+}
 
 /**
  * Decides what Crossplane is told.
@@ -65,7 +73,7 @@ export function planOf(objects: readonly KubeObject[], recognized: Recognized): 
   const ids = existingIds({ spec: { existing: recognized.existing } as never });
   const candidates = (key: string): readonly string[] =>
     recognized.ambiguous.get(key) ?? [ids.get(key)].filter((id) => id !== undefined);
-  const plan = { found: [], again: [], several: [], unknown: [], left: [] } as {
+  const plan = { found: [], again: [], several: [], unknown: [], left: unmanaged(objects, recognized) } as {
     -readonly [Field in keyof Plan]: Plan[Field][number][];
   };
   for (const object of objects) {
@@ -78,9 +86,9 @@ export function planOf(objects: readonly KubeObject[], recognized: Recognized): 
       if (name !== undefined && inAws.includes(name)) plan.left.push(...inAws.filter((each) => each !== name));
     } else if (inAws.length > 1) plan.several.push({ object, ids: inAws });
     else if (id !== undefined) plan.found.push({ object, id });
-    else if (isNumbered && withoutTags.includes(object.kind)) plan.unknown.push({ object });
-    else if (isIncomplete(object)) plan.again.push({ object });
+    else if (!isIncomplete(object)) continue;
+    else if (isNumbered && isHidden(object, key, recognized)) plan.unknown.push({ object });
+    else plan.again.push({ object });
   }
-  plan.left.push(...recognized.left.filter((each) => !plan.left.includes(each)));
   return plan;
 }

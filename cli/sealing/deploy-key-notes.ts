@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseDocument } from "yaml";
 import { deployKeyAnnotations } from "../../lib/labels.ts";
@@ -69,5 +69,6 @@ const folder = "next";
 /** Where the SealedSecret of the key lies that is to take the place of the one in a file: no kustomization lists it. */
 export const nextFile = (file: string): string => join(dirname(file), folder, basename(file));
 
-/** Whether a file is where {@link nextFile} has it. */
-export const isNextFile = (file: string): boolean => basename(dirname(file)) === folder;
+/** Whether a file is where {@link nextFile} has it: an application may be called like the folder. */
+export const isNextFile = (file: string): boolean =>
+  basename(dirname(file)) === folder && existsSync(join(dirname(dirname(file)), basename(file)));

@@ -3,6 +3,8 @@ import { fileAt } from "../diff/git.ts";
 interface Part {
   /** What it is about, such as what a user has to do; empty for entries above the first heading of a release. */
   readonly title: string;
+  /** What stands above its first entry and holds for all of them; may be empty. */
+  readonly preface: string;
   /** List items, each with the lines that belong to it. */
   readonly entries: readonly string[];
 }
@@ -21,17 +23,18 @@ function below(text: string, heading: RegExp): [string, string][] {
   });
 }
 
-function entriesIn(text: string): string[] {
+function entriesIn(text: string): Omit<Part, "title"> {
   const items = text.split(/^(?=- )/m).map((entry) => entry.trim());
-  return items.filter((entry) => entry.startsWith("- "));
+  const [first = ""] = items;
+  return { preface: first.startsWith("- ") ? "" : first, entries: items.filter((entry) => entry.startsWith("- ")) };
 }
 
 /** The releases of a changelog, newest first, with what is said of them. */
 export const releasesIn = (text: string): Release[] =>
   below(text, /^## /m).map(([heading, said]) => {
     const [untitled = ""] = said.split(/^### /m);
-    const titled = below(said, /^### /m).map(([title, lines]) => ({ title, entries: entriesIn(lines) }));
-    return { heading, parts: [{ title: "", entries: entriesIn(untitled) }, ...titled] };
+    const titled = below(said, /^### /m).map(([title, lines]) => ({ title, ...entriesIn(lines) }));
+    return { heading, parts: [{ title: "", ...entriesIn(untitled) }, ...titled] };
   });
 
 /** What the changelog says of the later commit and not of the earlier one, whatever the section is called by now. */
@@ -39,9 +42,11 @@ function changesBetween(before: string, after: string): string {
   const known = new Set(releasesIn(before).flatMap(({ parts }) => parts.flatMap(({ entries }) => entries)));
   return releasesIn(after)
     .map(({ heading, parts }) => {
-      const added = parts.map(({ title, entries }) => ({ title, entries: entries.filter((each) => !known.has(each)) }));
+      const added = parts.map((part) => ({ ...part, entries: part.entries.filter((each) => !known.has(each)) }));
       const said = added.filter(({ entries }) => entries.length > 0);
-      const texts = said.map(({ title, entries }) => [title && `### ${title}`, entries.join("\n")].filter(Boolean));
+      const texts = said.map(({ title, preface, entries }) =>
+        [title && `### ${title}`, title && preface, entries.join("\n")].filter(Boolean),
+      );
       return { heading, texts: texts.flat() };
     })
     .filter(({ texts }) => texts.length > 0)

@@ -7,6 +7,7 @@ export interface KubeObject {
     readonly name: string;
     readonly namespace?: string;
     readonly uid?: string;
+    readonly resourceVersion?: string;
     readonly generation?: number;
     readonly creationTimestamp?: string;
     readonly deletionTimestamp?: string;

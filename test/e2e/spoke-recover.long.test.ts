@@ -46,7 +46,10 @@ afterAll(async () => {
 });
 
 test("of a spoke that runs nothing is interrupted", async () => {
-  expect(await recover()).toEqual({ code: 0, said: `Nothing of ${SPOKE} was interrupted\n` });
+  expect(await recover()).toEqual({
+    code: 0,
+    said: `Nothing of ${SPOKE} was interrupted (account 000000000000, us-east-1)\n`,
+  });
 });
 
 test("a creation that nobody noted the end of waits for a person, until fleet recover finds what was made", async () => {

@@ -22,7 +22,7 @@ const ofKind = (objects: readonly Manifest[], kind: string) => objects.filter((o
 const onHub = (folder: string, metadata = mirrored) => {
   const values = { ...bridgeData(metadata), ...credentialVariables(credentials), kyverno_version: "3.9.1" };
   // Those of their Flux Kustomizations (platform/hub/api.yaml, platform/policies/kyverno); other folders have none of that name.
-  const takesCharts = ["platform/charts", "platform/kyverno/release"].includes(folder);
+  const takesCharts = ["platform/charts", "platform/kyverno/chart"].includes(folder);
   const components = takesCharts ? (JSON.parse(values.charts_components) as string[]) : [];
   return build(join(system, folder), components).map((manifest) => substituted(manifest, values));
 };
@@ -78,7 +78,7 @@ describe("a fleet behind mirrors", () => {
   });
 
   test("reads every chart with the mirror's credential, which is beside each HelmRepository", () => {
-    const hubs = [...onHub("platform/charts"), ...onHub("platform/kyverno/release")];
+    const hubs = [...onHub("platform/charts"), ...onHub("platform/kyverno/chart")];
     for (const objects of [hubs, onSpoke]) {
       const repositories = ofKind(objects, "HelmRepository");
       expect(repositories.map(({ metadata }) => metadata.name)).toContain("kyverno");

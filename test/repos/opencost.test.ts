@@ -82,6 +82,13 @@ describe("the agent's job for OpenCost", () => {
     "kubecost_load_balancer_cost",
     "kube_namespace_labels",
     "kube_pod_labels",
+    "kube_node_status_capacity_cpu_cores",
+    "kube_node_status_capacity_memory_bytes",
+    "kube_node_status_allocatable_cpu_cores",
+    "kube_node_status_allocatable_memory_bytes",
+    "deployment_match_labels",
+    "statefulSet_match_labels",
+    "service_selector_labels",
   ])("keeps %s, which only OpenCost has and its queries ask for", (metric) => {
     expect(metric).toMatch(keep);
   });

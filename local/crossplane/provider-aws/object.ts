@@ -98,8 +98,8 @@ export class ManagedObject {
     return this.#objects.event(this.#managed, type, reason, message);
   }
 
-  // Milliseconds count: a creation that ends within the second in which it began has ended.
+  /** To the second, as crossplane-runtime notes it: what ends within the second in which it began has ended. */
   #time(): string {
-    return this.#now().toISOString();
+    return this.#now().toISOString().replace(/\.\d+/, "");
   }
 }

@@ -11,15 +11,18 @@ const checkout = join(base, "gitops-system");
 cpSync(join(root, "repos", "gitops-system", "templates"), join(checkout, "templates"), { recursive: true });
 const [ofSystem, ofWorkloads] = ["ssh-ed25519 c3lzdGVt fleet", "ssh-ed25519 d29ya2xvYWRz fleet"];
 /** A spoke whose credential for gitops-system notes a key. */
-function spoke(name: string, key?: string): void {
+function spoke(name: string, key?: string, made?: string): void {
   const folder = join(checkout, "spokes", "fleet", name);
   mkdirSync(join(folder, "secrets"), { recursive: true });
   writeFileSync(join(folder, "spoke.yaml"), "kind: Spoke\n");
-  const note = key === undefined ? "" : `  annotations: { fleet.internal/deploy-key: ${key} }\n`;
+  const note =
+    key === undefined
+      ? ""
+      : `  annotations: { fleet.internal/deploy-key: ${key}${made === undefined ? "" : `, fleet.internal/deploy-key-made: "${made}"`} }\n`;
   writeFileSync(join(folder, "secrets", "gitops-system.yaml"), `kind: SealedSecret\nmetadata:\n  name: a\n${note}`);
 }
 spoke("blue", ofSystem);
-spoke("green", "ssh-ed25519 Z3JlZW4 green@fleet");
+spoke("green", "ssh-ed25519 Z3JlZW4 green@fleet", "2026-11-20");
 spoke("red");
 
 const bridgeData = {
@@ -51,6 +54,18 @@ describe("fleet rotate-deploy-key hub", () => {
       "blue",
       "red",
     ]);
+  });
+
+  test("after the keys were made goes on with the rotation: spokes that read with the former ones, and what to remove", async () => {
+    const said = await steps({ "gitops-system": "ssh-ed25519 bmV3 fleet", "gitops-workloads": ofWorkloads });
+    expect(said).toMatch(
+      /^Spokes of this checkout still read with former keys of fleet fleet: a rotation is under way\./,
+    );
+    expect([...said.matchAll(/fleet reseal (\S+) --deploy-keys fleet/g)].map(([, name]) => name)).toEqual([
+      "blue",
+      "red",
+    ]);
+    expect(said).toMatch(new RegExp(`remove at the Git host:\n   at ssh://git@host/system.git:\n     ${ofSystem}$`));
   });
 
   test("is refused where the fleet reads Git with a token or a GitHub App", () =>

@@ -30,7 +30,7 @@ async function recover(objects: readonly KubeObject[], inAws: InAws, ...more: st
     list: async ({ apiVersion, plural }) =>
       objects.filter((each) => each.apiVersion === apiVersion && `${each.kind.toLowerCase()}s` === plural),
     find: async (_, name) => (name === "blue" ? world.spoke : undefined),
-    annotate: async ({ namespace }, name, annotations) => {
+    annotate: async ({ namespace }, { name }, annotations) => {
       told[`${namespace}/${name}`] = annotations;
     },
     log: async () => "",
@@ -70,9 +70,9 @@ describe("fleet recover", () => {
   });
 
   test("lets Crossplane make what AWS does not have", async () => {
-    const without = { ...made, tagged: made.tagged.filter(({ kind }) => kind !== "VPC") };
-    const { told } = await recover(objectsWith({ vpc: begun }), without, "--yes");
-    expect(told).toEqual({ "spokes/blue-vpc": { "crossplane.io/external-create-succeeded": now } });
+    const without = { ...made, tagged: made.tagged.filter(({ kind }) => kind !== "NATGateway") };
+    const { told } = await recover(objectsWith({ "nat-0": begun }), without, "--yes");
+    expect(told).toEqual({ "spokes/blue-nat-0": { "crossplane.io/external-create-succeeded": now } });
   });
 
   test("chooses none of several, and ends with 1", async () => {
@@ -86,12 +86,26 @@ describe("fleet recover", () => {
     const vpc = made.tagged.find(({ kind }) => kind === "VPC") as (typeof made.tagged)[number];
     const twice = { ...made, tagged: [...made.tagged, { ...vpc, id: "vpc-2" }] };
     expect(await recover(objectsWith({}), twice, "--yes")).toEqual({ code: 0, told: {} });
-    expect(said).toBe("With the spoke's tags, but managed by nobody. Delete it in AWS if nothing uses it:\n  vpc-2\n");
+    expect(said).toBe("In account 000000000000, us-east-1:\nWith the spoke's tags, but managed by nobody. Delete it in AWS if nothing uses it:\n  vpc-2\n");
   });
 
   test("says so where nothing was interrupted", async () => {
     expect(await recover(objectsWith({}), made)).toEqual({ code: 0, told: {} });
-    expect(said).toBe("Nothing of blue was interrupted\n");
+    expect(said).toBe("Nothing of blue was interrupted (account 000000000000, us-east-1)\n");
+  });
+
+  test("believes no account or region in which the VPC that the hub made is not", async () => {
+    const elsewhere = { account: "999999999999", tagged: [], cluster: undefined };
+    await expect(recover(objectsWith({ "nat-0": begun }), elsewhere, "--yes")).rejects.toThrow(
+      /fleet recover blue \(account 999999999999, us-east-1\): it has no VPC \S+, which the hub made\. Take credentials/,
+    );
+  });
+
+  test("does nothing where AWS contradicts what the hub made", async () => {
+    const moved = made.tagged.map((each) => (each.kind === "Subnet" ? { ...each, vpc: "vpc-other" } : each));
+    await expect(recover(objectsWith({ "nat-0": begun }), { ...made, tagged: moved }, "--yes")).rejects.toThrow(
+      "what AWS has is not what the hub made:\n  - ",
+    );
   });
 
   test("does not look for a spoke before the hub makes anything of it", () =>

@@ -57,6 +57,14 @@ describe("a creation of which Crossplane can't determine the result", () => {
     expect(plan({ [key]: begun })).toMatchObject({ found: { [`blue-${key}`]: expect.anything() }, unknown: [] });
   });
 
+  test("of a route table's association is begun anew where its subnet is there without one", () => {
+    const key = [...blue.live.keys()].find((each) => each.startsWith("association-")) ?? "";
+    const bare = made.tagged.map(({ associations: _, ...each }) => each);
+    expect(plan({ [key]: begun }, { ...made, tagged: bare })).toMatchObject({ again: [`blue-${key}`], unknown: [] });
+    const hidden = bare.filter(({ kind }) => kind !== "Subnet");
+    expect(plan({ [key]: begun }, { ...made, tagged: hidden })).toMatchObject({ again: [], unknown: [`blue-${key}`] });
+  });
+
   test("that ended or failed is none", () => {
     const later = "2026-11-26T01:00:00Z";
     expect(plan({ vpc: { ...begun, "crossplane.io/external-create-failed": later } })).toEqual(nothing);
@@ -68,11 +76,31 @@ describe("a creation that fails because AWS has the resource already", () => {
   test("takes the one that is there", () =>
     expect(plan({ "nat-0": failing })).toEqual({ ...nothing, found: { "blue-nat-0": known("nat-0") } }));
 
-  test("is left alone where AWS has none: something else is wrong", () =>
-    expect(plan({ "nat-0": failing }, without("NATGateway"))).toEqual(nothing));
+  test.each([
+    ["nat-0", without("NATGateway")],
+    ["key", { ...made, cluster: undefined }],
+  ])("of %s is left alone where AWS has none: something else is wrong", (key, inAws) =>
+    expect(plan({ [key]: failing }, inAws)).toEqual(nothing),
+  );
 });
 
 test("what was made twice is named, and the one that the hub knows is not", () =>
   expect(plan({}, twice("EIP", "eipalloc-2"))).toEqual({ ...nothing, left: ["eipalloc-2"] }));
+
+test("what the hub manages is not left over, though it is no part of the spoke as Git describes it", () => {
+  const former = Object.entries(made.cluster?.nodeGroups ?? {}).map(([name, fields]) => [
+    name,
+    { ...fields, amiType: "OTHER" },
+  ]);
+  const [[name] = [""]] = former as [string][];
+  const cluster = {
+    ...(made.cluster as NonNullable<InAws["cluster"]>),
+    nodeGroups: { ...Object.fromEntries(former), stray: {} },
+  };
+  const { left } = recognize(subjectOf(blue), { ...made, cluster } as InAws);
+  expect(left).toContain("node group stray");
+  expect(plan({}, { ...made, cluster } as InAws).left).toEqual(["node group stray"]);
+  expect(name).not.toBe("");
+});
 
 test("of a spoke that nothing interrupted there is nothing to do", () => expect(plan({})).toEqual(nothing));
