@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { spokeIdentities } from "../../lib/spoke.ts";
-import { build, documents } from "./support/kustomize.ts";
+import { documents } from "./support/kustomize.ts";
 import { type Rendered, render, system, withAddons } from "./support/spoke.ts";
 
 const dev = render(withAddons("minimal", []));
@@ -41,11 +41,6 @@ describe("the tools of a spoke", () => {
     expect(spoke.by("kyverno-namespace").map(({ kind }) => kind)).toEqual(["Namespace", "Secret"]);
     expect(spoke.by("kyverno").map(({ kind }) => kind)).toEqual(["HelmRepository", "HelmRelease"]);
     expect(new Set(spoke.by("kyverno-policies").map(({ kind }) => kind))).toEqual(new Set(["ValidatingPolicy"]));
-  });
-
-  test("keep the namespace of a Kyverno that is there: its Kustomization reads its former folder once more", () => {
-    const folder = (name: string) => build(join(system, "platform", "kyverno", name));
-    expect(folder("release")).toEqual([...folder("namespace"), ...folder("chart")]);
   });
 
   test("remove Kyverno's policies before Kyverno, and its namespace after it: the Jobs of its removal run there", () => {
