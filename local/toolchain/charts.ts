@@ -67,7 +67,9 @@ const assemble: Readonly<Record<ChartName, Assemble>> = {
     await rm(join(folder, "Chart.lock"));
     // Production's chart (2.x) has the image at ghcr.io, this older one at an address that leads there.
     const values = parseDocument(await readFile(join(folder, "values.yaml"), "utf8"));
-    values.setIn(["image", "repository"], imageReferences.externalSecrets.split(":")[0]);
+    const [repository] = imageReferences.externalSecrets.split(":");
+    for (const path of [[], ["webhook"], ["certController"]])
+      values.setIn([...path, "image", "repository"], repository);
     const crds = await readTexts(join(moduleDir(module), "config/crds/bases"), ["."]);
     const files = Object.entries(crds).filter(([name]) => name !== "kustomization.yaml");
     await writeFiles(folder, {

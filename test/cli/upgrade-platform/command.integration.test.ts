@@ -130,7 +130,7 @@ describe("without conflicts", () => {
     );
     const { said } = await run("--commit");
     expect(said).toContain(
-      "## Unreleased\n\n### What you have to do\n\n- Look.\n\n### Changes\n\n- Later.\n  More.\n\n## 0.1.0\n\n### Changes\n\n- Late.",
+      "## Unreleased\n\n### What you have to do\n\nIn this order.\n\n- Look.\n\n### Changes\n\n- Later.\n  More.\n\n## 0.1.0\n\n### Changes\n\n- Late.",
     );
     expect(said).not.toContain("Known");
     expect(said).toContain(`fleet check --repos ${at.folder}`);
