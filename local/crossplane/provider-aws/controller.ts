@@ -5,7 +5,7 @@ import { inform, type Watched } from "./cluster/informer.ts";
 import { clusterObjects, resourcePath } from "./cluster/objects.ts";
 import { connections } from "./credentials.ts";
 import { crdName, type Kind } from "./kind.ts";
-import { desiredState, keyOf, type Managed } from "./managed.ts";
+import { desiredState, isTold, keyOf, type Managed } from "./managed.ts";
 import type { Options } from "./options.ts";
 import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
 
@@ -63,7 +63,7 @@ export async function runController(
           const key = `${kind.kind}/${keyOf(managed)}`;
           const before = seen.get(key);
           seen.set(key, managed);
-          if (!before || desiredState(before) !== desiredState(managed)) queue.add(key);
+          if (!before || desiredState(before) !== desiredState(managed) || isTold(before, managed)) queue.add(key);
           else queue.wake((other) => other !== key && other.includes(`/${managed.metadata.namespace}/`));
         },
         removed: (managed) => {

@@ -84,6 +84,10 @@ export function creationIsIncomplete(managed: Managed): boolean {
   return ends.every((end) => end === undefined || Date.parse(end) < Date.parse(pending));
 }
 
+/** Whether a person has said how a creation ended, which calls for a pass. */
+export const isTold = (before: Managed, managed: Managed): boolean =>
+  creationIsIncomplete(before) && !creationIsIncomplete(managed);
+
 /** `namespace/name`. */
 export const keyOf = ({ metadata }: Pick<Managed, "metadata">): string => `${metadata.namespace}/${metadata.name}`;
 
@@ -146,8 +150,12 @@ export const conditionOf = {
  * finalizers of other controllers, and deletion. A change of status does not.
  */
 export function desiredState({ metadata, spec }: Managed): string {
-  // crossplane-runtime, pkg/resource/predicates.go: a person who removes one of them calls for nothing.
-  const own: readonly string[] = [annotationKeys.createPending, annotationKeys.createFailed];
+  // crossplane-runtime, pkg/resource/predicates.go: a person who removes the first or the last of them calls for nothing.
+  const own: readonly string[] = [
+    annotationKeys.createPending,
+    annotationKeys.createSucceeded,
+    annotationKeys.createFailed,
+  ];
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => !own.includes(key));
   const finalizers = (metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
   return JSON.stringify([

@@ -60,14 +60,14 @@ export class ManagedObject {
     await this.patchUnchanged({ metadata: { annotations: { [annotationKeys.externalName]: externalName } } });
   }
 
-  /** A creation begins. Fails when the object has changed meanwhile: nothing is made from an old specification. */
+  /**
+   * A creation begins, and goes on by itself: its result is not waited for. Fails when the object has changed meanwhile: nothing is made
+   * from an old specification.
+   */
   async creationBegins(): Promise<void> {
-    await this.patchUnchanged({ metadata: { annotations: { [annotationKeys.createPending]: this.#time() } } });
-  }
-
-  /** The creation goes on by itself: its result is not waited for. */
-  async creationStarted(): Promise<void> {
-    await this.patch({ metadata: { annotations: { [annotationKeys.createSucceeded]: this.#time() } } });
+    const time = this.#time();
+    const annotations = { [annotationKeys.createPending]: time, [annotationKeys.createSucceeded]: time };
+    await this.patchUnchanged({ metadata: { annotations } });
   }
 
   /** AWS gave the resource its name, or a change gave it another one. It must not be lost, so no change by others keeps it from being written. */

@@ -104,9 +104,8 @@ export class Reconciliation {
   async #create(external: External): Promise<Outcome> {
     if (!allows(this.#managed, "Create")) throw new Failure("observe", "external resource does not exist");
     await this.#object.addFinalizer();
-    await this.#object.creationBegins();
     // Upjet creates every kind in the background, and keeps the ID in memory until then: a provider that is killed makes it once more.
-    await this.#object.creationStarted();
+    await this.#object.creationBegins();
     await this.#accepted();
     try {
       await external.create((name) => this.#created(name));

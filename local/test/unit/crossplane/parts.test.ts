@@ -12,6 +12,7 @@ import type { Objects } from "../../../crossplane/provider-aws/kube.ts";
 import {
   creationIsIncomplete,
   desiredState,
+  isTold,
   type Managed,
   withConditions,
 } from "../../../crossplane/provider-aws/managed.ts";
@@ -82,6 +83,16 @@ describe("annotations and conditions", () => {
     expect(desiredState({ ...own, status: { atProvider: { a: 1 } } })).toBe(desiredState(base));
     const person = { ...base, metadata: { ...base.metadata, annotations: { "crossplane.io/paused": "true" } } };
     expect(desiredState(person)).not.toBe(desiredState(base));
+  });
+
+  test("a person who says how a creation ended calls for a pass, and the controller that notes both at once does not", () => {
+    const noted = (annotations: object) =>
+      ({ metadata: { generation: 1, annotations }, spec: {} }) as unknown as Managed;
+    const pending = { "crossplane.io/external-create-pending": "2026-01-01T00:00:00Z" };
+    const ended = { ...pending, "crossplane.io/external-create-succeeded": "2026-01-01T00:00:00Z" };
+    expect(isTold(noted(pending), noted(ended))).toBe(true);
+    expect(isTold(noted({}), noted(ended))).toBe(false);
+    expect(isTold(noted(ended), noted(ended))).toBe(false);
   });
 });
 
