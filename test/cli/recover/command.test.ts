@@ -86,7 +86,9 @@ describe("fleet recover", () => {
     const vpc = made.tagged.find(({ kind }) => kind === "VPC") as (typeof made.tagged)[number];
     const twice = { ...made, tagged: [...made.tagged, { ...vpc, id: "vpc-2" }] };
     expect(await recover(objectsWith({}), twice, "--yes")).toEqual({ code: 0, told: {} });
-    expect(said).toBe("In account 000000000000, us-east-1:\nWith the spoke's tags, but managed by nobody. Delete it in AWS if nothing uses it:\n  vpc-2\n");
+    expect(said).toBe(
+      "In account 000000000000, us-east-1:\nWith the spoke's tags, but managed by nobody. Delete it in AWS if nothing uses it:\n  vpc-2\n",
+    );
   });
 
   test("says so where nothing was interrupted", async () => {
