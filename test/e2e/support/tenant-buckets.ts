@@ -135,15 +135,6 @@ const data: Cases = [
     object: bucket({ forProvider: { region: "eu-north-1" } }),
     refused: "buckets are in the region of their cluster: set spec.forProvider.region to us-east-1, got eu-north-1",
   },
-  ...[
-    versioning({ bucket: own, expectedBucketOwner: account }),
-    versioning({ bucket: own }, { initProvider: { expectedBucketOwner: account } }),
-    bucket({ forProvider: { bucketNamespace: "account-regional" } }),
-  ].map((object) => ({
-    title: `a ${object.kind} of which AWS would make the name otherwise`,
-    object,
-    refused: "leave expectedBucketOwner, bucketNamespace and bucketPrefix out",
-  })),
   { title: "a bucket that is not emptied when it goes", object: bucket({ forProvider: { forceDestroy: false } }) },
 ];
 
@@ -183,5 +174,19 @@ const changed: Cases = [
     refused: `names of buckets must be ${prefix}`,
   },
 ];
+
+/** Fields that the local stack's definitions don't have, so that its API server drops them before it judges. */
+export const otherwiseNamed: Cases = Object.entries({
+  "a bucket in a namespace of the account": bucket({ forProvider: { bucketNamespace: "account-regional" } }),
+  "versions in a bucket of a named owner": versioning({ bucket: own, expectedBucketOwner: account }),
+  "versions in a bucket of a named owner, by the values that they are made with": versioning(
+    { bucket: own },
+    { initProvider: { expectedBucketOwner: account } },
+  ),
+}).map(([title, object]) => ({
+  title,
+  object,
+  refused: "leave expectedBucketOwner, bucketNamespace and bucketPrefix out",
+}));
 
 export const tenantBuckets: Cases = [...names, ...offered, ...data, ...changed];

@@ -4,7 +4,7 @@ import { awsKindsAnnotation } from "../../../lib/labels.ts";
 import { admissionCases } from "../../e2e/support/admission-cases.ts";
 import { unlabelledSpokes } from "../../e2e/support/admission-places.ts";
 import { annotatedNamespaces, kept, tenantNamespace } from "../../e2e/support/admission-request.ts";
-import { tenantBuckets } from "../../e2e/support/tenant-buckets.ts";
+import { otherwiseNamed, tenantBuckets } from "../../e2e/support/tenant-buckets.ts";
 import { orderedBefore, tenantOrders } from "../../e2e/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../e2e/support/tenant-workloads.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
@@ -75,7 +75,7 @@ function placeOf({
 const changes = [
   ...admissionCases,
   ...unlabelledSpokes.map((each) => ({ ...each, policy: "spoke-fleet.fleet.internal" })),
-  ...[...tenantOrders, ...tenantBuckets, ...orderedBefore].map((each) => ({
+  ...[...tenantOrders, ...tenantBuckets, ...otherwiseNamed, ...orderedBefore].map((each) => ({
     ...each,
     policy: "tenant-resources.fleet.internal",
   })),
