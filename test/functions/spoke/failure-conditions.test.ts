@@ -24,6 +24,18 @@ describe("a failure", () => {
       "NodesReady",
       "PodsNotEvicted",
     ],
+    [
+      "vpc",
+      "cannot determine creation result - remove the crossplane.io/external-create-pending annotation if it is safe to proceed",
+      "NetworkReady",
+      "CreationInterrupted",
+    ],
+    [
+      "association-public-0",
+      "create failed: Resource.AlreadyAssociated: the specified association already exists",
+      "NetworkReady",
+      "AlreadyExists",
+    ],
     ["subnet-public-0", "UnsupportedAvailabilityZoneException: us-east-1e", "NetworkReady", "InvalidZone"],
     ["addon-coredns", "something unheard of", "AddonsReady", "Failed"],
     ["vpc", "cannot get credentials: AssumeRole failed", "NetworkReady", "NoCredentials"],
