@@ -183,7 +183,11 @@ test(
     expect(rehearsed).toContain("Nothing was written.");
     await change("scale", SPOKE, "--nodes", "2");
     expect(await change("upgrade", SPOKE)).toContain("1.36");
-    await untilWell(UPGRADE_SECONDS, { kubernetesVersion: "1.36", nextVersion: undefined });
+    await eventually(UPGRADE_SECONDS, async () => {
+      const found = await row();
+      expect(found).toMatchObject({ isReady: true, isWell: true, kubernetesVersion: "1.36" });
+      expect(found).not.toHaveProperty("nextVersion");
+    });
     const { items } = await getOnSpoke(SPOKE, ["nodes"]);
     expect(items).toHaveLength(2);
   },
