@@ -43,6 +43,18 @@ export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
 export const networkLabel = `${group}/network`;
 
 /**
+ * Crossplane's annotations: the name in AWS, the key in the Composition, and when the provider last began to make the resource, which stays,
+ * and how that ended (crossplane-runtime, pkg/meta; crossplane, internal/controller/apiextensions/composite).
+ */
+export const crossplaneAnnotations = {
+  externalName: "crossplane.io/external-name",
+  resourceName: "crossplane.io/composition-resource-name",
+  createPending: "crossplane.io/external-create-pending",
+  createSucceeded: "crossplane.io/external-create-succeeded",
+  createFailed: "crossplane.io/external-create-failed",
+} as const;
+
+/**
  * Annotation of an application's namespace: the kinds that may be ordered in AWS from there, such as `dynamodb.Table`; without it tables and
  * queues.
  */

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { type ClusterMetadata, readBridgeData } from "../../lib/bridge.ts";
+import { crossplaneAnnotations } from "../../lib/labels.ts";
 import { isObject } from "../render/files.ts";
 import { UsageError } from "../usage.ts";
 
@@ -30,8 +31,6 @@ export function readHubData(file: string): ClusterMetadata {
   }
 }
 
-const keyAnnotation = "crossplane.io/composition-resource-name";
-
 /** Objects of a file as kubectl writes them: documents, or a list. */
 function objects(file: string): KubeObject[] {
   return parseAllDocuments(read(file, "--observed")).flatMap((document) => {
@@ -45,12 +44,12 @@ function objects(file: string): KubeObject[] {
 
 function byKey(file: string): Map<string, KubeObject> {
   const keyed = objects(file).flatMap((object) => {
-    const key = object.metadata?.annotations?.[keyAnnotation];
+    const key = object.metadata?.annotations?.[crossplaneAnnotations.resourceName];
     return key === undefined ? [] : [[key, object] as const];
   });
   if (keyed.length > 0) return new Map(keyed);
   throw new UsageError(
-    `--observed: no object of ${file} has the annotation ${keyAnnotation}; write it with kubectl get -o yaml`,
+    `--observed: no object of ${file} has the annotation ${crossplaneAnnotations.resourceName}; write it with kubectl get -o yaml`,
   );
 }
 

@@ -3,6 +3,7 @@ import type { FunctionHandler } from "@crossplane-org/function-sdk-typescript";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { isOrphan } from "../../functions/spoke/orphan.ts";
+import { crossplaneAnnotations } from "../../lib/labels.ts";
 import { answer, type Call, type Reply } from "./function.ts";
 import { atProvider, reportedStatus } from "./providers.ts";
 
@@ -26,7 +27,6 @@ export interface LifeOptions extends Omit<Call, "observed" | "required"> {
 }
 
 const mostSteps = 60;
-const keyAnnotation = "crossplane.io/composition-resource-name";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,7 +50,7 @@ function applied(
     metadata: {
       ...manifest.metadata,
       namespace: options.spoke.metadata.namespace,
-      annotations: { ...manifest.metadata.annotations, [keyAnnotation]: key },
+      annotations: { ...manifest.metadata.annotations, [crossplaneAnnotations.resourceName]: key },
       generation: (existing?.metadata.generation ?? 0) + (same ? 0 : 1),
     },
   };

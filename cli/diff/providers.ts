@@ -1,6 +1,6 @@
 import { accessStepId } from "../../functions/spoke/hub-access.ts";
 import { at, type KubeObject } from "../../functions/spoke/kube.ts";
-import { labelKeys } from "../../lib/labels.ts";
+import { crossplaneAnnotations, labelKeys } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 
 /** Simulates what AWS reports about composed resources: the observed state of a spoke without a record. */
@@ -11,7 +11,7 @@ const text = (value: unknown, ...path: (string | number)[]): string => {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";
 };
-const externalName = ({ metadata }: KubeObject) => metadata.annotations?.["crossplane.io/external-name"];
+const externalName = ({ metadata }: KubeObject) => metadata.annotations?.[crossplaneAnnotations.externalName];
 
 /** Number of nodes in AWS: the value of `initProvider` counted when the group was made, and later changes of it have no effect. */
 const scaling = ({ spec, status }: KubeObject) => ({

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { isOrphan } from "../../functions/spoke/orphan.ts";
+import { crossplaneAnnotations } from "../../lib/labels.ts";
 import { groupOf, type Manifest } from "../render/files.ts";
 import { isSpoke } from "../render/fleet.ts";
 
@@ -98,7 +99,7 @@ const fixedAws: Readonly<Record<string, readonly string[]>> = {
   "sqs/Queue": ["fifoQueue"],
 };
 
-const externalName = "crossplane.io/external-name";
+const { externalName } = crossplaneAnnotations;
 
 interface Fixed {
   /** As it is shown. */

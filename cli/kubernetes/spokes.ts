@@ -7,7 +7,7 @@ import { namespaces } from "../../lib/names.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { closest } from "../closest.ts";
 import { UsageError } from "../usage.ts";
-import type { Api, Kind } from "./api.ts";
+import { type Api, type Kind, kindsOf, listed } from "./api.ts";
 
 /** The EKS clusters on the hub: only they have the CA of an API server in both kubeconfig variants of the Composition. */
 export const clusterKind = {
@@ -43,6 +43,17 @@ export async function findSpoke(hub: Api, name: string): Promise<Spoke> {
     `the hub has no spoke ${name}${similar === undefined ? "" : `; did you mean ${similar}?`}\n` +
       `It has ${names.join(", ") || "none"}. --context NAME chooses another hub`,
   );
+}
+
+/** What the hub makes a spoke of. @param kinds with their API versions */
+export async function objectsOf(
+  hub: Api,
+  spoke: string,
+  kinds: Readonly<Record<string, string>>,
+): Promise<KubeObject[]> {
+  const labelSelector = `${labelKeys.cluster}=${spoke}`;
+  const all = kindsOf(kinds).map((kind) => ({ ...kind, namespace: namespaces.spokes }));
+  return (await Promise.all(all.map((kind) => listed(hub, kind, { labelSelector })))).flat();
 }
 
 /** How a spoke is reached. @throws UsageError when it has no API server yet */

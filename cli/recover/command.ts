@@ -1,7 +1,7 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { managedKinds, pluralOf } from "../../functions/spoke/kinds.ts";
 import { at, type KubeObject } from "../../functions/spoke/kube.ts";
-import { fleetTag, labelKeys } from "../../lib/labels.ts";
+import { crossplaneAnnotations, fleetTag } from "../../lib/labels.ts";
 import { fleetNames, namespaces } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import type { InAws, Look } from "../adopt/aws.ts";
@@ -10,7 +10,9 @@ import type { Api } from "../kubernetes/api.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
 import { refuse, UsageError } from "../usage.ts";
-import { createSucceeded, externalName, type Plan, planOf } from "./plan.ts";
+import { type Plan, planOf } from "./plan.ts";
+
+const { createSucceeded, externalName } = crossplaneAnnotations;
 
 export const summary = "tell Crossplane how creations of a spoke ended that it was interrupted in";
 
@@ -45,14 +47,6 @@ export const options = {
 
 // The clients of the AWS SDK take a moment to load, which a wrong command line need not wait for.
 const lookInAws: Look = async (...args) => (await import("../adopt/aws.ts")).look(...args);
-
-/** The managed resources of a spoke. */
-async function managedOf(hub: Api, spoke: string): Promise<KubeObject[]> {
-  const { kindsOf, listed } = await import("../kubernetes/api.ts");
-  const labelSelector = `${labelKeys.cluster}=${spoke}`;
-  const all = kindsOf(managedKinds).map((kind) => ({ ...kind, namespace: namespaces.spokes }));
-  return (await Promise.all(all.map((kind) => listed(hub, kind, { labelSelector })))).flat();
-}
 
 /** The fleet that a spoke's resources belong to, as their tags say. @throws UsageError while there are none */
 function fleetOf(objects: readonly KubeObject[], spoke: string): string {
@@ -139,9 +133,9 @@ export async function run(
   refuse("recover", problems);
   const { spoke: name } = args;
   const { hub } = await its.connect(values.context);
-  const { findSpoke } = await import("../kubernetes/spokes.ts");
+  const { findSpoke, objectsOf } = await import("../kubernetes/spokes.ts");
   const { spec }: Spoke = await findSpoke(hub, name);
-  const objects = await managedOf(hub, name);
+  const objects = await objectsOf(hub, name, managedKinds);
   const fleet = fleetOf(objects, name);
   const prefix = fleetNames(fleet).spokePrefix;
   const inAws = await look(

@@ -1,16 +1,12 @@
 import { existingIds, numberedResources } from "../../functions/spoke/existing.ts";
 import { condition, type KubeObject } from "../../functions/spoke/kube.ts";
 import { resources } from "../../functions/spoke/resources.ts";
+import { crossplaneAnnotations } from "../../lib/labels.ts";
 import type { Recognized } from "../adopt/recognize.ts";
 
 /** How creations ended that Crossplane was interrupted in. */
 
-/** Annotations of crossplane-runtime (pkg/meta). */
-export const externalName = "crossplane.io/external-name";
-export const createSucceeded = "crossplane.io/external-create-succeeded";
-const createPending = "crossplane.io/external-create-pending";
-const createFailed = "crossplane.io/external-create-failed";
-const resourceName = "crossplane.io/composition-resource-name";
+const { externalName, resourceName, createPending, createSucceeded, createFailed } = crossplaneAnnotations;
 
 /** A managed resource whose creation was interrupted. */
 interface Interrupted {
@@ -47,10 +43,10 @@ const isStuck = (object: KubeObject): boolean =>
 
 /** Kinds that AWS numbers and that are found by the cluster that uses them. */
 const byCluster: readonly string[] = ["Key", "OpenIDConnectProvider", "SecurityGroupIngressRule"];
-const numberedKinds = new Set([
-  ...Object.values(numberedResources).map(({ kind }) => kind as string),
-  "SecurityGroupIngressRule",
-]);
+/** Kinds that AWS numbers: a node group has a name. */
+const numberedKinds = new Set(
+  [...byCluster, ...Object.values(numberedResources).map(({ kind }) => kind)].filter((kind) => kind !== "NodeGroup"),
+);
 
 /** Whether that is missing by which a resource of this kind would be found. */
 function isHidden({ kind }: KubeObject, key: string, { existing, missing }: Recognized): boolean {
@@ -79,7 +75,7 @@ export function planOf(objects: readonly KubeObject[], recognized: Recognized): 
   for (const object of objects) {
     const key = annotation(object, resourceName) ?? "";
     const name = annotation(object, externalName);
-    const isNumbered = numberedKinds.has(object.kind) && object.kind !== "NodeGroup";
+    const isNumbered = numberedKinds.has(object.kind);
     const inAws = isNumbered ? candidates(key) : [];
     const [id] = inAws;
     if (!isIncomplete(object) && !isStuck(object)) {

@@ -2,10 +2,10 @@ import type { Spoke } from "../../functions/spoke/api.ts";
 import { chainKinds, managedKinds, pluralOf } from "../../functions/spoke/kinds.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { isHealthy } from "../../functions/spoke/observed.ts";
-import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { namespaces } from "../../lib/names.ts";
 import { type Api, type Kind, kindsOf, listed } from "../kubernetes/api.ts";
+import { objectsOf } from "../kubernetes/spokes.ts";
 import { actsOn, appliedBy, type Node, workloadNamespaces } from "./paths.ts";
 import { type Trouble, troublesOf } from "./pods.ts";
 
@@ -24,17 +24,15 @@ export interface Told {
 
 /** What the hub has of a spoke: what it is made of, its chain, and what applies its folder. */
 export async function readHub(hub: Api, { metadata: { name } }: Spoke): Promise<Told> {
-  const labelSelector = `${labelKeys.cluster}=${name}`;
-  const own = kindsOf({ ...managedKinds, ...chainKinds }).map((kind) => ({ ...kind, namespace: namespaces.spokes }));
   const inFlux = (kind: Kind): Kind => ({ ...kind, namespace: namespaces.flux });
   const [sync = { apiVersion: "", plural: "" }] = kindsOf({ Kustomization: chainKinds.Kustomization });
   const [objects, sources, folder, events] = await Promise.all([
-    Promise.all(own.map((kind) => listed(hub, kind, { labelSelector }))),
+    objectsOf(hub, name, { ...managedKinds, ...chainKinds }),
     Promise.all(kindsOf(sourceKinds).map((kind) => listed(hub, inFlux(kind)))),
     hub.find(inFlux(sync), spokeSync(name)),
     warnings(hub, namespaces.spokes),
   ]);
-  const all = [...objects.flat(), ...(folder === undefined ? [] : [folder])];
+  const all = [...objects, ...(folder === undefined ? [] : [folder])];
   // The hub's sources serve others too: one counts where something of the spoke takes it.
   const broken = sources.flat().filter((source) => !isHealthy(source) && all.some((object) => takes(object, source)));
   return { nodes: [...all, ...broken].map((object) => ({ side: "hub", object })), events };

@@ -1,4 +1,4 @@
-import { labelKeys } from "../../lib/labels.ts";
+import { crossplaneAnnotations, labelKeys } from "../../lib/labels.ts";
 import type { ProviderConfigRef } from "./api.ts";
 import type { Fact, Origin } from "./facts.ts";
 import type { Group } from "./groups.ts";
@@ -7,10 +7,6 @@ import type { KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import { outlives, withPolicies } from "./orphan.ts";
 import type { Key, Resource } from "./resources.ts";
-
-const externalNameAnnotation = "crossplane.io/external-name";
-/** When the provider last began to make the resource (crossplane-runtime, pkg/meta). It stays. */
-const createPendingAnnotation = "crossplane.io/external-create-pending";
 
 /** One composed resource that is wanted. */
 export interface Entry {
@@ -85,7 +81,9 @@ export class Composer {
         kind,
         metadata: {
           name: this.objectName(resource),
-          ...(externalName === undefined ? {} : { annotations: { [externalNameAnnotation]: externalName } }),
+          ...(externalName === undefined
+            ? {}
+            : { annotations: { [crossplaneAnnotations.externalName]: externalName } }),
         },
         spec: {
           forProvider,
@@ -130,7 +128,7 @@ export class Composer {
   #existingName(resource: Resource): string | undefined {
     const id = this.#existing.get(resource.key);
     if (id === undefined || this.#isMadeAnew(resource)) return undefined;
-    return this.#observed.get(resource)?.metadata.annotations?.[externalNameAnnotation] ?? id;
+    return this.#observed.get(resource)?.metadata.annotations?.[crossplaneAnnotations.externalName] ?? id;
   }
 
   /**
@@ -139,7 +137,7 @@ export class Composer {
    */
   #isMadeAnew(resource: Resource): boolean {
     const annotations = this.#observed.get(resource)?.metadata.annotations;
-    return this.#existing.has(resource.key) && annotations?.[createPendingAnnotation] !== undefined;
+    return this.#existing.has(resource.key) && annotations?.[crossplaneAnnotations.createPending] !== undefined;
   }
 
   #labelled(group: Group, manifest: KubeObject): KubeObject {
@@ -152,14 +150,14 @@ export class Composer {
 /** An existing object as something to want: its specification, without what the API server and controllers added. */
 function kept({ apiVersion, kind, metadata, spec, data }: KubeObject, withName: boolean): KubeObject {
   const labels = Object.entries(metadata.labels ?? {}).filter(([name]) => !name.startsWith("crossplane.io/"));
-  const annotation = withName ? metadata.annotations?.[externalNameAnnotation] : undefined;
+  const annotation = withName ? metadata.annotations?.[crossplaneAnnotations.externalName] : undefined;
   return {
     apiVersion,
     kind,
     metadata: {
       name: metadata.name,
       labels: Object.fromEntries(labels),
-      ...(annotation === undefined ? {} : { annotations: { [externalNameAnnotation]: annotation } }),
+      ...(annotation === undefined ? {} : { annotations: { [crossplaneAnnotations.externalName]: annotation } }),
     },
     ...(spec === undefined ? {} : { spec }),
     ...(data === undefined ? {} : { data }),

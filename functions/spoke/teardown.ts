@@ -1,4 +1,4 @@
-import { labelKeys } from "../../lib/labels.ts";
+import { crossplaneAnnotations, labelKeys } from "../../lib/labels.ts";
 import type { Entry } from "./composer.ts";
 import { type Group, groups, holders } from "./groups.ts";
 import { chainKinds } from "./kinds.ts";
@@ -6,7 +6,7 @@ import type { KubeObject } from "./kube.ts";
 import { guardKey } from "./parts/guard.ts";
 
 /** Annotation with the composition resource name, which outlives Crossplane's own labels. */
-const resourceName = "crossplane.io/composition-resource-name";
+const { resourceName } = crossplaneAnnotations;
 
 /** What remains to be removed. */
 export interface Remains {
