@@ -14,7 +14,7 @@ import { type Plan, planOf } from "./plan.ts";
 
 const { createSucceeded, externalName } = crossplaneAnnotations;
 
-export const summary = "tell Crossplane how creations of a spoke ended that it was interrupted in";
+export const summary = "tell Crossplane how the interrupted creations of a spoke ended";
 
 export const help = `Usage: fleet recover <spoke> [--yes] [options]
 

@@ -4,7 +4,7 @@ import { resources } from "../../functions/spoke/resources.ts";
 import { crossplaneAnnotations } from "../../lib/labels.ts";
 import type { Recognized } from "../adopt/recognize.ts";
 
-/** How creations ended that Crossplane was interrupted in. */
+/** How interrupted creations ended. */
 
 const { externalName, resourceName, createPending, createSucceeded, createFailed } = crossplaneAnnotations;
 
