@@ -34,7 +34,8 @@ export async function upWith(change: (config: Config) => Config): Promise<void> 
   const config = { ...Object.fromEntries(all.filter(([key]) => !key.startsWith(own))), ...Object.fromEntries(changed) };
   const file = join(scratch, "Pulumi.local.yaml");
   writeFileSync(file, stringify({ ...stack, config }), { mode: 0o600 });
-  await pulumi(["up", "--yes", "--skip-preview", "--config-file", file]);
+  // Outputs would push what went wrong out of the error, which holds the end of what Pulumi said.
+  await pulumi(["up", "--yes", "--skip-preview", "--suppress-outputs", "--config-file", file]);
 }
 
 /** Milliseconds that a token is used; EKS takes it for 15 minutes. */
