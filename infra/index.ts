@@ -169,5 +169,5 @@ export const sealingCertificates = sealingKeys.certificates;
 export const activeSealingKeys = sealingKeys.active;
 /** Keys and values of the hub's cluster secret: what Git can substitute. */
 export const bridgeData = bridge.data;
-/** Where people sign in to Grafana; absent without `grafana: amg`. */
-export const grafanaUrl = grafana?.url;
+/** Where people sign in to Grafana; null without `grafana: amg`, because Pulumi warns of an output that is undefined at every run. */
+export const grafanaUrl = grafana?.url ?? null;
