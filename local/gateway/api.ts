@@ -5,6 +5,8 @@ import type { Forward } from "./aws/forward.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "./aws/http.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { eksApi } from "./eks/router.ts";
+import type { Faults } from "./faults/faults.ts";
+import { throttled } from "./faults/throttle.ts";
 import type { Grafana } from "./grafana/service.ts";
 import type { GatewayKey } from "./key.ts";
 import { StsError, stsErrorResponse } from "./sts/errors.ts";
@@ -20,13 +22,23 @@ export interface AwsApi {
   /** Managed Grafana, started by its first call. */
   readonly grafana: () => Promise<Grafana>;
   readonly issuers: Issuers;
+  readonly faults: () => Promise<Faults>;
+  /** Whether a service has answered as many requests as the faults let it. */
+  readonly exceeds: (service: string, faults: Faults) => boolean;
 }
 
 /** Answers one request of the AWS API: EKS, Managed Prometheus, Managed Grafana and web identity here, everything else by ministack. */
 export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpResponse> {
   const webIdentity = webIdentityForm(request);
-  if (webIdentity !== undefined) return assumeRoleWithWebIdentity(request, webIdentity, api);
   const scope = credentialScope(request);
+  const service = webIdentity === undefined ? scope?.service : "sts";
+  const faults = await api.faults();
+  if (service !== undefined && api.exceeds(service, faults)) return throttled(service);
+  if (webIdentity !== undefined) {
+    const canBeAssumed = async (arn: string) =>
+      faults.newRolesUnknownSeconds === 0 || (await api.eks.aws.role(arn.split("/").at(-1) ?? "")) !== undefined;
+    return assumeRoleWithWebIdentity(request, webIdentity, { ...api, canBeAssumed });
+  }
   // ministack's own pages (health, reset, consoles) and anonymous calls stay behind the gateway.
   if (scope === undefined || pathOf(request.url).startsWith("/_"))
     return stsErrorResponse(new StsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403));

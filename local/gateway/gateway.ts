@@ -17,6 +17,8 @@ import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
 import { openStore } from "./eks/store.ts";
+import { faultsFile, faultsIn } from "./faults/faults.ts";
+import { throttle } from "./faults/throttle.ts";
 import type { Grafana } from "./grafana/service.ts";
 import { ensureGatewayKey } from "./key.ts";
 import { type Handler, type Log, listen, listener } from "./listeners.ts";
@@ -50,7 +52,13 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const store = await openStore(instance.paths.eks);
   const forward = forwardTo(ministackEndpoint(instance));
   const place = { region: REGION, account: ACCOUNT, partition: PARTITION };
-  const aws = awsLookups({ endpoint: ministackEndpoint(instance), rootAccessKeyId: key.rootAccessKeyId, ...place });
+  const faults = faultsIn(faultsFile(instance));
+  const aws = awsLookups({
+    endpoint: ministackEndpoint(instance),
+    rootAccessKeyId: key.rootAccessKeyId,
+    ...place,
+    newRolesUnknownSeconds: async () => (await faults()).newRolesUnknownSeconds,
+  });
   const eks: EksContext = {
     ...place,
     store,
@@ -83,8 +91,15 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   });
   const work = backgroundWork("cluster", log, reconcile);
   const oidc = oidcIssuers(store, clusters);
+  const exceeds = throttle(Date.now);
   const api: Handler = (request) =>
     awsApi(request, {
+      faults,
+      exceeds: (service, now) => {
+        const exceeded = exceeds(service, now);
+        if (exceeded) log(`throttled a request to ${service}`);
+        return exceeded;
+      },
       forward: async (forwarded, headers) => {
         const response = await forward(forwarded, headers);
         if (changesReach(forwarded)) endpoints.add("all");

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Instance } from "../instance/index.ts";
 import type { ProcessSpec } from "../supervisor/spec.ts";
 import { publicParameters } from "./eks/node-releases.ts";
+import { faultsFile } from "./faults/faults.ts";
 import { gatewayKeyFile } from "./key.ts";
 
 /** Port of ministack on the instance's loopback address. */
@@ -27,6 +28,7 @@ export function ministackProcess(instance: Pick<Instance, "dir" | "loopbackAddre
       BIND_HOST: instance.loopbackAddress,
       GATEWAY_PORT: String(MINISTACK_PORT),
       MINISTACK_REGION: REGION,
+      FLEET_FAULTS: faultsFile(instance),
       FLEET_PUBLIC_PARAMETERS: JSON.stringify(publicParameters()),
       LOG_LEVEL: "WARNING",
       // Listeners on fixed ports that two instances would fight over.

@@ -122,6 +122,7 @@ const INSTANCE_PARTS = [
     "eks",
     "env",
     "etcd",
+    "faults.json",
     "git",
     "grafana",
     "instance.json",

@@ -2,7 +2,7 @@ export * from "./addresses.ts";
 export { cgroupProcesses, hierarchies, removeCgroup } from "./cgroups.ts";
 export { CommandError, run } from "./command.ts";
 export { type EndpointAccess, filterEndpoints } from "./endpoints.ts";
-export { readFolder, readJson, readText, writeAtomic } from "./files.ts";
+export { orMissing, readFolder, readJson, readText, writeAtomic } from "./files.ts";
 export { folderProblem, INSTANCE_FOLDER, removeOwned } from "./folder.ts";
 export { currentInstance, defaultDir, findInstance, listInstances, openInstance, releaseInstance } from "./instance.ts";
 export { leftovers } from "./leftovers.ts";

@@ -22,6 +22,8 @@ export type AwsLookups = ReturnType<typeof awsLookups>;
 interface LookupOptions extends Readonly<Record<"rootAccessKeyId" | "region" | "account" | "partition", string>> {
   /** URL of ministack. */
   readonly endpoint: string;
+  /** Seconds in which a new role is not known here yet. */
+  readonly newRolesUnknownSeconds: () => Promise<number>;
 }
 
 /** Lookups with the root key, straight at ministack. */
@@ -40,6 +42,8 @@ export function awsLookups(options: LookupOptions) {
     role: (name: string) =>
       unlessMissing(async () => {
         const { Role: role } = await iam.send(new GetRoleCommand({ RoleName: name }));
+        const age = (Date.now() - (role?.CreateDate?.getTime() ?? 0)) / 1000;
+        if (age < (await options.newRolesUnknownSeconds())) return undefined;
         return {
           id: role?.RoleId ?? "",
           arn: role?.Arn ?? "",

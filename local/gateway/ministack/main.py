@@ -4,8 +4,8 @@ Authorization belongs in one place: a second evaluator in front of ministack wou
 So the condition keys, resource names, checks and limits that ministack 1.5.33 lacks are added to its own evaluation here; each part
 of `extension` says what it adds, and why.
 
-Environment: FLEET_MINISTACK_KEY (path of the key file shared with the gateway), STATE_DIR, BIND_HOST, GATEWAY_PORT,
-FLEET_PUBLIC_PARAMETERS (JSON, values by name).
+Environment: FLEET_MINISTACK_KEY (path of the key file shared with the gateway), FLEET_FAULTS (path of faults.json, see
+../faults/faults.ts), STATE_DIR, BIND_HOST, GATEWAY_PORT, FLEET_PUBLIC_PARAMETERS (JSON, values by name).
 """
 
 import os
@@ -20,7 +20,7 @@ VERSION = "1.5.33"
 # In this order: authorization wraps what those before it replace.
 EXTENSIONS = (
     "credentials", "policy_variables", "iam", "kms", "ec2", "peering", "dynamodb", "sqs", "ssm", "route53", "asserted", "quotas",
-    "web_identity", "authorization", "persistence",
+    "web_identity", "authorization", "faults", "persistence",
 )
 
 

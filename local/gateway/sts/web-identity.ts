@@ -16,6 +16,14 @@ export function webIdentityForm(request: HttpRequest): URLSearchParams | undefin
   return form.getAll("Action").includes("AssumeRoleWithWebIdentity") ? form : undefined;
 }
 
+export interface WebIdentityContext {
+  readonly forward: Forward;
+  readonly key: GatewayKey;
+  readonly issuers: Issuers;
+  /** Whether STS knows of a role already. */
+  readonly canBeAssumed: (roleArn: string) => Promise<boolean>;
+}
+
 /**
  * AssumeRoleWithWebIdentity: the token is checked here, then ministack decides by the role's trust policy on the same claims,
  * signed by the gateway, with the audience as a string (Kubernetes sends an array, which fails ministack's StringEquals).
@@ -23,10 +31,12 @@ export function webIdentityForm(request: HttpRequest): URLSearchParams | undefin
 export async function assumeRoleWithWebIdentity(
   request: HttpRequest,
   form: URLSearchParams,
-  context: { forward: Forward; key: GatewayKey; issuers: Issuers },
+  context: WebIdentityContext,
 ): Promise<HttpResponse> {
   try {
     const token = await verifyToken(one(form, "WebIdentityToken"), context.issuers);
+    if (!(await context.canBeAssumed(one(form, "RoleArn"))))
+      throw new StsError("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity", 403);
     const body = Buffer.from((await trustedForm(form, token, context.key)).toString());
     const host = request.headers["host"] ?? "";
     const answer = await context.forward({

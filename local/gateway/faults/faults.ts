@@ -1,0 +1,54 @@
+import { rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { type Instance, orMissing, readJson, writeAtomic } from "../../instance/index.ts";
+
+/** Services by the names that sign their requests. */
+const SERVICES = [
+  ...["aps", "dynamodb", "ec2", "eks", "grafana", "iam", "kms", "logs", "route53", "s3", "secretsmanager", "sqs"],
+  "sts",
+] as const;
+
+const byService = z.partialRecord(z.enum(SERVICES), z.number().positive());
+
+const schema = z.strictObject({
+  /**
+   * Requests per second that a service answers; after a rest as many at once. All others are throttled. AWS counts in such buckets too, whose
+   * sizes it does not tell. @default no limit
+   */
+  requestsPerSecond: byService.default({}),
+  /** Seconds from its creation in which IAM alone knows a role: no service account can assume it, EKS does not find it. @default 0 */
+  newRolesUnknownSeconds: z.number().nonnegative().default(0),
+  /** Seconds in which new tags do not count for conditions yet. KMS documents up to 5 minutes ("ABAC for AWS KMS"). @default 0 */
+  tagsUncountedSeconds: byService.default({}),
+});
+
+/**
+ * How much worse than it has to be the AWS API of an instance is, for tests and drills. Stands in faults.json in the instance's folder, where
+ * gateway and ministack look before each request.
+ */
+export type Faults = z.output<typeof schema>;
+
+/** Path of the file with an instance's faults; without it there are none. */
+export const faultsFile = (instance: Pick<Instance, "dir">): string => join(instance.dir, "faults.json");
+
+/** Has the AWS API of an instance show these faults from its next request on. @throws when it has no such faults */
+export const setFaults = (instance: Pick<Instance, "dir">, faults: z.input<typeof schema>): Promise<void> =>
+  writeAtomic(faultsFile(instance), `${JSON.stringify(schema.parse(faults))}\n`);
+
+/** Ends all faults of an instance. */
+export const clearFaults = (instance: Pick<Instance, "dir">): Promise<void> =>
+  rm(faultsFile(instance), { force: true });
+
+/** Gives a function that tells the faults in a file, which it reads when that has changed. It rejects where the file holds anything else. */
+export function faultsIn(file: string): () => Promise<Faults> {
+  let known = { changedAt: 0, faults: schema.parse({}) };
+  return async () => {
+    const changedAt = (await orMissing(stat(file), undefined))?.mtimeMs ?? 0;
+    if (changedAt === known.changedAt) return known.faults;
+    const { data, error } = schema.safeParse((await readJson(file)) ?? {});
+    if (error) throw new Error(`${file} can't be used: ${z.prettifyError(error)}`);
+    known = { changedAt, faults: data };
+    return data;
+  };
+}

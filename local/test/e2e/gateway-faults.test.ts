@@ -1,0 +1,103 @@
+import { CreateAccessEntryCommand } from "@aws-sdk/client-eks";
+import { CreateOpenIDConnectProviderCommand, CreateRoleCommand, DeleteRoleCommand } from "@aws-sdk/client-iam";
+import { CreateKeyCommand, DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { AssumeRoleWithWebIdentityCommand } from "@aws-sdk/client-sts";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { clearFaults, setFaults } from "../../gateway/faults/faults.ts";
+import { REGION } from "../../gateway/ministack.ts";
+import {
+  adminApi,
+  allow,
+  arnOf,
+  type GatewayCloud,
+  outcome,
+  serviceAccountToken,
+  startGatewayCloud,
+  trustOf,
+} from "../support/gateway.ts";
+
+/** Longer than the calls of a test take. */
+const LONG = 600;
+let cloud: GatewayCloud;
+let issuer: string;
+const client = () => ({
+  endpoint: cloud.instance.awsEndpoint,
+  region: REGION,
+  credentials: cloud.deployer.credentials as NonNullable<typeof cloud.deployer.credentials>,
+  maxAttempts: 1,
+});
+
+beforeAll(async () => {
+  cloud = await startGatewayCloud();
+  issuer = await cloud.cluster("one");
+});
+afterEach(() => clearFaults(cloud.instance));
+afterAll(() => cloud.remove());
+
+test("a service with a rate answers so many requests and throttles the others; other services go on", async () => {
+  await setFaults(cloud.instance, { requestsPerSecond: { sqs: 0.01 } });
+  const sqs = new SQSClient(client());
+  const calls = [1, 2, 3].map(() => outcome(sqs.send(new ListQueuesCommand())));
+  expect((await Promise.all(calls)).sort()).toEqual(["ThrottlingException", "ThrottlingException", "allowed"]);
+  await cloud.deployer.iam.send(
+    new CreateRoleCommand({ RoleName: "unthrottled", AssumeRolePolicyDocument: trustOf({ AWS: "*" }) }),
+  );
+  await clearFaults(cloud.instance);
+  expect(await outcome(sqs.send(new ListQueuesCommand()))).toBe("allowed");
+});
+
+test("a new role is there for IAM, and for EKS and service accounts' tokens only later", async () => {
+  const { iam, eks } = cloud.deployer;
+  const host = issuer.replace("https://", "");
+  await iam.send(new CreateOpenIDConnectProviderCommand({ Url: issuer, ClientIDList: ["sts.amazonaws.com"] }));
+  const api = adminApi(cloud.instance, "one");
+  await api.createNamespacedServiceAccount({ namespace: "default", body: { metadata: { name: "reader" } } });
+  await setFaults(cloud.instance, { newRolesUnknownSeconds: LONG });
+  const trust = {
+    Version: "2012-10-17",
+    Statement: [
+      {
+        Effect: "Allow",
+        Principal: { Federated: arnOf(`oidc-provider/${host}`) },
+        Action: "sts:AssumeRoleWithWebIdentity",
+        Condition: { StringEquals: { [`${host}:sub`]: "system:serviceaccount:default:reader" } },
+      },
+    ],
+  };
+  const RoleName = "fresh";
+  const create = () => iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: JSON.stringify(trust) }));
+  await create();
+  expect(await outcome(create())).toBe("EntityAlreadyExistsException");
+  const WebIdentityToken = await serviceAccountToken(cloud.instance, "one", "reader", "sts.amazonaws.com");
+  const RoleArn = arnOf(`role/${RoleName}`);
+  const assumed = () =>
+    outcome(
+      cloud
+        .as(undefined)
+        .sts.send(new AssumeRoleWithWebIdentityCommand({ RoleArn, RoleSessionName: "pod", WebIdentityToken })),
+    );
+  const entered = () => outcome(eks.send(new CreateAccessEntryCommand({ clusterName: "one", principalArn: RoleArn })));
+  expect([await assumed(), await entered()]).toEqual(["AccessDenied", "InvalidParameterException"]);
+  await setFaults(cloud.instance, { newRolesUnknownSeconds: 0.001 });
+  expect([await assumed(), await entered()]).toEqual(["allowed", "allowed"]);
+  await iam.send(new DeleteRoleCommand({ RoleName }));
+});
+
+test("tags of a KMS key count for conditions only later", async () => {
+  const { KeyMetadata } = await new KMSClient(client()).send(
+    new CreateKeyCommand({ Tags: [{ TagKey: "team", TagValue: "a" }] }),
+  );
+  const ofTeam = { Action: "kms:DescribeKey", Condition: { StringEquals: { "aws:ResourceTag/team": "a" } } };
+  const { credentials } = await cloud.roleWith("of-team", allow(ofTeam));
+  const described = () =>
+    outcome(
+      new KMSClient({ ...client(), credentials: credentials as never }).send(
+        new DescribeKeyCommand({ KeyId: KeyMetadata?.Arn }),
+      ),
+    );
+  await setFaults(cloud.instance, { tagsUncountedSeconds: { kms: LONG } });
+  expect(await described()).toBe("AccessDeniedException");
+  await setFaults(cloud.instance, { tagsUncountedSeconds: { kms: 0.001 } });
+  expect(await described()).toBe("allowed");
+});

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AmpClient, ListWorkspacesCommand as ListMetrics } from "@aws-sdk/client-amp";
+import { DescribeVpcsCommand, EC2Client } from "@aws-sdk/client-ec2";
+import { EKSClient, ListClustersCommand } from "@aws-sdk/client-eks";
+import { IAMClient, ListRolesCommand } from "@aws-sdk/client-iam";
+import { KMSClient, ListKeysCommand } from "@aws-sdk/client-kms";
+import { ListHostedZonesCommand, Route53Client } from "@aws-sdk/client-route-53";
+import { ListBucketsCommand, S3Client } from "@aws-sdk/client-s3";
+import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { credentialScope } from "../../../gateway/aws/credential-scope.ts";
+import { clearFaults, faultsFile, faultsIn, setFaults } from "../../../gateway/faults/faults.ts";
+import { throttle, throttled } from "../../../gateway/faults/throttle.ts";
+import { type Handler, listen, listener } from "../../../gateway/listeners.ts";
+
+describe("a throttled request", () => {
+  let server: Server;
+  let endpoint: string;
+  /** Services as they were called. */
+  const called: string[] = [];
+  beforeAll(async () => {
+    const refuse: Handler = async (request) => {
+      const service = credentialScope(request)?.service ?? "";
+      called.push(service);
+      return throttled(service);
+    };
+    const answer = listener(refuse, (line) => expect.fail(line));
+    server = await listen("127.0.0.1", 0, answer);
+    endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  const credentials = { accessKeyId: "AKIAEXAMPLE", secretAccessKey: "example" };
+  const config = () => ({ endpoint, credentials, region: "us-east-1", maxAttempts: 2, forcePathStyle: true });
+  test.concurrent.for([
+    ["Throttling", 400, "iam", () => new IAMClient(config()).send(new ListRolesCommand())],
+    ["Throttling", 400, "sts", () => new STSClient(config()).send(new GetCallerIdentityCommand())],
+    ["Throttling", 400, "route53", () => new Route53Client(config()).send(new ListHostedZonesCommand())],
+    ["RequestLimitExceeded", 503, "ec2", () => new EC2Client(config()).send(new DescribeVpcsCommand())],
+    ["ThrottlingException", 429, "eks", () => new EKSClient(config()).send(new ListClustersCommand())],
+    ["ThrottlingException", 429, "aps", () => new AmpClient(config()).send(new ListMetrics())],
+    ["ThrottlingException", 400, "kms", () => new KMSClient(config()).send(new ListKeysCommand())],
+    ["ThrottlingException", 400, "sqs", () => new SQSClient(config()).send(new ListQueuesCommand())],
+    ["SlowDown", 503, "s3", () => new S3Client(config()).send(new ListBucketsCommand())],
+  ] as const)(
+    "is %s (%d) for the SDK's client of %s, which calls again",
+    async ([name, httpStatusCode, service, call]) => {
+      await expect(call()).rejects.toMatchObject({ name, $metadata: { httpStatusCode } });
+      expect(called.filter((one) => one === service)).toHaveLength(2);
+    },
+  );
+});
+
+describe("a service with a rate", () => {
+  const faults = (iam: number) => ({ requestsPerSecond: { iam } });
+  const exceeded = (rate: number, times: readonly number[]): boolean[] => {
+    let now = 0;
+    const exceeds = throttle(() => now);
+    return times.map((time) => {
+      now = time;
+      return exceeds("iam", faults(rate));
+    });
+  };
+  test("answers a second's requests at once, then as many as come back", () => {
+    expect(exceeded(2, [0, 0, 0, 400, 500, 500])).toEqual([false, false, true, true, false, true]);
+  });
+  test("does not answer more at once after a long rest", () => {
+    expect(exceeded(2, [60_000, 60_000, 60_000])).toEqual([false, false, true]);
+  });
+  test("answers one request where the rate is below one a second", () => {
+    expect(exceeded(0.5, [0, 1900, 2000])).toEqual([false, true, false]);
+  });
+  test("leaves other services alone", () => {
+    const exceeds = throttle(() => 0);
+    expect([1, 2, 3].map(() => exceeds("ec2", faults(1)))).toEqual([false, false, false]);
+  });
+});
+
+describe("the faults of an instance", () => {
+  const dir = mkdtempSync(join(tmpdir(), "fleet-faults-"));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const none = { requestsPerSecond: {}, newRolesUnknownSeconds: 0, tagsUncountedSeconds: {} };
+
+  test("come with the next request, and go", async () => {
+    const faults = faultsIn(faultsFile({ dir }));
+    expect(await faults()).toEqual(none);
+    await setFaults({ dir }, { newRolesUnknownSeconds: 10 });
+    expect(await faults()).toEqual({ ...none, newRolesUnknownSeconds: 10 });
+    await clearFaults({ dir });
+    expect(await faults()).toEqual(none);
+    await clearFaults({ dir });
+  });
+
+  test("are refused where nobody has such, and the file is named", async () => {
+    await expect(async () => setFaults({ dir }, { requestsPerSecond: { lambda: 1 } } as never)).rejects.toThrow(
+      "lambda",
+    );
+    writeFileSync(faultsFile({ dir }), `{ "requestsPerSecond": { "iam": -1 } }`);
+    utimesSync(faultsFile({ dir }), 1, 1);
+    await expect(faultsIn(faultsFile({ dir }))()).rejects.toThrow(
+      /faults\.json can't be used: .*requestsPerSecond\.iam/s,
+    );
+  });
+});
