@@ -54,6 +54,9 @@ export const crossplaneAnnotations = {
   createFailed: "crossplane.io/external-create-failed",
 } as const;
 
+/** Annotation of a managed resource whose next value has Crossplane's provider look at AWS at once. */
+export const lookAgainAnnotation = `${group}/look-again`;
+
 /**
  * Annotation of an application's namespace: the kinds that may be ordered in AWS from there, such as `dynamodb.Table`; without it tables and
  * queues.

@@ -16,6 +16,7 @@ import type { Hub } from "./hub.ts";
 import { hubAccessOf, needsMore } from "./hub-access.ts";
 import { deletionAttempt } from "./kinds.ts";
 import { goesOn, isReady, type KubeObject } from "./kube.ts";
+import { withLook } from "./look-again.ts";
 import { chooseNetwork } from "./network-choice.ts";
 import { nodeGroupOf } from "./node-groups.ts";
 import { isHealthy, Observed } from "./observed.ts";
@@ -85,9 +86,15 @@ function composeParts(context: Context): void {
   composeHandover(context);
 }
 
-function wanted(context: Context, entries: ReadonlyMap<string, Entry>, guarded: boolean): Map<string, Wanted> {
-  const { observed, spoke } = context;
-  const all = new Map<string, KubeObject>([...entries].map(([key, { manifest }]) => [key, manifest]));
+function wanted(
+  { observed, spoke }: Context,
+  entries: ReadonlyMap<string, Entry>,
+  guarded: boolean,
+  now: number,
+): Map<string, Wanted> {
+  const all = new Map<string, KubeObject>(
+    [...entries].map(([key, { manifest }]) => [key, withLook(manifest, observed.objects.get(key), now)]),
+  );
   if (guarded) all.set(guardKey, deletionGuard(spoke));
   return new Map([...all].map(([key, manifest]) => [key, { manifest, ready: isHealthy(observed.objects.get(key)) }]));
 }
@@ -106,7 +113,7 @@ function takeDown(question: Question, context: Context): Answer {
   const staying = mustWait ? entriesOfExisting(context) : stillWanted(composer.entries, left);
   const conditions = [deletingCondition(spoke, left, question.now), hubAccessCondition(context.hubAccess)];
   return {
-    wanted: wanted(context, staying, left.present.size > 0),
+    wanted: wanted(context, staying, left.present.size > 0, question.now),
     status: { ...facts(context), ...summaryOf(conditions) },
     conditions,
     ready: false,
@@ -165,7 +172,7 @@ export function compose(question: Question): Answer {
   const ready = conditions.every(({ type, status }) => status === "True" || informative.includes(type));
   const rollout = rolloutOf(spoke, observed, ready, now);
   return {
-    wanted: wanted(context, entries, true),
+    wanted: wanted(context, entries, true, now),
     status: { ...facts(context), ...summaryOf(conditions), rollout },
     conditions,
     ready,

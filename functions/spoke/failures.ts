@@ -47,6 +47,18 @@ const knownFailures: readonly KnownFailure[] = [
     reason: "CapacityUnavailable",
     remedy: "name more types in spec.nodes.instanceTypes, or set spec.nodes.capacityType to ON_DEMAND",
   },
+  // What observed.ts says of a status; EKS has the reason, and the provider does not tell it.
+  {
+    pattern: /AWS reports the status (CREATE_FAILED|FAILED)/,
+    reason: "CreationFailed",
+    remedy:
+      "AWS failed to make it, and Crossplane does not try again. aws eks describe-nodegroup or describe-cluster says why, under health. Another spec.nodes makes another node group; for the same one again, delete what failed (aws eks delete-nodegroup or delete-cluster): Crossplane makes it anew at its next look",
+  },
+  {
+    pattern: /AWS reports the status (DEGRADED|DELETE_FAILED)/,
+    reason: "Degraded",
+    remedy: "aws eks describe-nodegroup or describe-cluster says under health what AWS can't do, and what it needs",
+  },
   // EKS User Guide, "Understand each phase of node updates"; aws-ebs-csi-driver#758 and calico#4850 for pods that come back.
   {
     pattern: /PodEvictionFailure/,

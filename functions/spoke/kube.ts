@@ -58,11 +58,26 @@ function observedNewest(object: KubeObject): boolean {
   return seen === undefined || seen === object.metadata.generation;
 }
 
-/** Whether the object exists and works: it is `Ready`, or its kind has no conditions. */
+/** Statuses of an EKS cluster or node group that works (EKS API reference). What is degraded lacks something, and runs. */
+const working: readonly string[] = ["ACTIVE", "UPDATING", "DEGRADED"];
+
+/** The status that AWS reports of a managed resource; of those that a spoke is made of, clusters and node groups have one. */
+export const statusInAws = ({ status }: KubeObject): string | undefined => textAt(status, "atProvider", "status");
+
+/** Whether AWS says of a cluster or node group that it works; undefined where AWS has said nothing, or has no status for the kind. */
+export function worksInAws(object: KubeObject): boolean | undefined {
+  const said = statusInAws(object);
+  return said === undefined ? undefined : working.includes(said);
+}
+
+/**
+ * Whether the object exists and works: it is `Ready`, or its kind has no conditions. Crossplane's AWS provider calls whatever exists in AWS
+ * Ready, what AWS failed to make included (upjet 2, pkg/controller/external_tfpluginsdk.go, Observe).
+ */
 export function isReady(object: KubeObject | undefined): boolean {
   if (object === undefined) return false;
   if (object.kind === "ConfigMap" || object.kind === "Secret") return true;
-  return condition(object, "Ready")?.status === "True" && observedNewest(object);
+  return condition(object, "Ready")?.status === "True" && observedNewest(object) && worksInAws(object) !== false;
 }
 
 /**

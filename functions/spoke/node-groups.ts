@@ -2,7 +2,7 @@ import { type FixedNodeFields, nodeDigest, nodeGroupName, sameFixedFields } from
 import type { Context } from "./context.ts";
 import { existingIds } from "./existing.ts";
 import { type Fact, fact } from "./facts.ts";
-import { at, type KubeObject } from "./kube.ts";
+import { at, type KubeObject, worksInAws } from "./kube.ts";
 import { failureMessage } from "./observed.ts";
 import { type Resource, resources } from "./resources.ts";
 
@@ -50,17 +50,20 @@ export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "
   const wanted = isFirst
     ? { group: first, name: names.nodeGroup }
     : { group: resources.nodeGroup(nodeDigest(fields)), name: nodeGroupName(names.nodeGroup, fields) };
-  const inAws = (group: Resource) => observed.text(group, "status") !== undefined;
-  // A group that AWS never accepted has no nodes to wait for.
+  const works = (group: Resource) => {
+    const object = observed.get(group);
+    return object !== undefined && worksInAws(object) === true;
+  };
+  // A group that AWS never accepted, or failed to make, has no nodes to wait for.
   const isServing = (group: Resource, object: KubeObject) =>
-    group.key !== wanted.group.key && (inAws(group) || failureMessage(object) === undefined);
+    group.key !== wanted.group.key && (works(group) || failureMessage(object) === undefined);
   const former = [...observed.objects]
     .flatMap(([key, object]) => {
       const group = nodeGroupOf(key);
       return group !== undefined && isServing(group, object) ? [group] : [];
     })
     .sort((a, b) => (a.key < b.key ? -1 : 1));
-  return { wanted, former, serving: [wanted.group, ...former].find(inAws) ?? wanted.group };
+  return { wanted, former, serving: [wanted.group, ...former].find(works) ?? wanted.group };
 }
 
 /** Known once some node group works. */

@@ -1,4 +1,4 @@
-import { at, condition, goesOn, isReady, type KubeObject } from "./kube.ts";
+import { at, condition, goesOn, isReady, type KubeObject, statusInAws } from "./kube.ts";
 import type { Resource } from "./resources.ts";
 
 /** The composed resources as they are in the cluster, by composition resource name. */
@@ -42,7 +42,10 @@ export class Observed {
 /** What Flux reports for a release whose chart it has not reconciled yet. */
 const notBegun = /latest generation of object has not been reconciled/;
 
-/** What the resource's controller reports as failed, in its own message; undefined when it reports no failure. */
+/** Statuses of an EKS cluster or node group that calls for a person. */
+const troubled: readonly string[] = ["CREATE_FAILED", "DEGRADED", "DELETE_FAILED", "FAILED"];
+
+/** What the resource's controller or AWS reports as failed, in its own message; undefined when neither reports a failure. */
 export function failureMessage(object: KubeObject): string | undefined {
   const failed = [
     ["Synced", "False"],
@@ -53,6 +56,8 @@ export function failureMessage(object: KubeObject): string | undefined {
     return found?.status === status && found?.message ? [found.message] : [];
   });
   if (failed[0] !== undefined) return failed[0];
+  const inAws = statusInAws(object) ?? "";
+  if (troubled.includes(inAws)) return `AWS reports the status ${inAws}`;
   const ready = condition(object, "Ready");
   // HealthCheckCanceled: a new commit came while Flux waited for the previous one; it starts again at once.
   const expected = ["Creating", "Deleting", "Progressing", "DependencyNotReady", "HealthCheckCanceled"];

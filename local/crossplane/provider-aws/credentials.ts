@@ -44,6 +44,12 @@ export interface Connections {
 /** Region of calls for global resources (IAM). */
 const GLOBAL_REGION = "us-east-1";
 
+/**
+ * Attempts per call, throttling included: the AWS SDK for Go's default, since upstream gives Terraform's connection no MaxRetries
+ * (provider-upjet-aws 2.6.0, internal/clients/aws.go; aws-sdk-go-base 2.0.0-beta.45, aws_config.go).
+ */
+const MAX_ATTEMPTS = 3;
+
 /** Sessions are kept as long as the specification of their ProviderConfig stays the same. */
 export function connections(objects: Objects, environment: Environment): Connections {
   const sessions = new Map<string, Aws>();
@@ -64,7 +70,7 @@ export function connections(objects: Objects, environment: Environment): Connect
         (master, role) => assume(master, role, region),
         irsa(environment, region),
       );
-      const session = connectAws({ region, credentials: identity });
+      const session = connectAws({ region, credentials: identity, maxAttempts: MAX_ATTEMPTS });
       sessions.set(key, session);
       return session;
     },

@@ -16,8 +16,6 @@ export interface Observation {
   readonly id: string;
   readonly atProvider: Properties;
   readonly difference: Difference;
-  /** AWS gave up making it: the status that says so. */
-  readonly failed: string | undefined;
   readonly connection: Readonly<Record<string, string>>;
 }
 
@@ -76,19 +74,12 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
       const id = idOf();
       const actual = id === undefined ? null : await handler.read(aws, id, last);
       if (id === undefined || !actual) return undefined;
-      const status = actual["status"] as string | undefined;
       return {
         id,
         atProvider: atProvider(kind, id, actual, region),
         difference: differenceOf(handler, heldInputs(kind, managed), heldTo(actual), actual),
-        failed: status !== undefined && handler.failed?.includes(status) ? status : undefined,
         connection: kind.connection?.(actual) ?? {},
       };
-    },
-
-    /** Waits until an existing resource is usable. */
-    async ready(id: string): Promise<void> {
-      await handler.ready?.(aws, id);
     },
 
     /** Creates it and resolves when it is usable; `made` receives its external name, also of one that did not become usable. */

@@ -23,12 +23,6 @@ export class ManagedObject {
     return this.#managed;
   }
 
-  /** Whether it was once usable. */
-  get wasReady(): boolean {
-    const conditions = this.#managed.status?.conditions ?? [];
-    return conditions.some(({ type, reason }) => type === "Ready" && reason === "Available");
-  }
-
   /** Finalizers of others. */
   get otherFinalizers(): readonly string[] {
     return (this.#managed.metadata.finalizers ?? []).filter((name) => name !== FINALIZER);

@@ -132,32 +132,14 @@ export class Reconciliation {
     }
   }
 
-  /** An existing resource: usable, up to date, with its connection details published. */
+  /** An existing resource, whatever AWS says of it: upjet calls it Ready (pkg/controller/external_tfpluginsdk.go, Observe). */
   async #maintain(external: External, observed: Observation): Promise<Outcome> {
     await this.#object.addFinalizer();
     // The resource existed before the object: record its name.
     if (externalName(this.#managed) === undefined) await this.#object.named(observed.id);
-    if (observed.failed !== undefined) return this.#replace(external, observed);
     const secret = this.#managed.spec.writeConnectionSecretToRef?.name;
     if (secret !== undefined) await this.#options.objects.writeSecret(this.#managed, secret, observed.connection);
-    if (this.#object.wasReady) return this.#update(external, observed);
-    await this.#object.mark([conditionOf.creating], observed.atProvider);
-    await attempt("create", () => external.ready(observed.id), { conditions: [conditionOf.creating] });
-    if (this.#kind.handler.ready === undefined) return this.#update(external, observed);
-    // What was observed during the creation is out of date.
-    const usable = await attempt("observe", () => external.observe());
-    return usable ? this.#update(external, usable) : "again";
-  }
-
-  /** AWS failed to create it. It is created again once its specification is corrected; until then it stays for inspection. */
-  async #replace(external: External, observed: Observation): Promise<Outcome> {
-    if (observed.difference.changed.length === 0) {
-      const reason = await external.ready(observed.id).then(() => observed.failed, messageOf);
-      const message = `${reason}; correct its specification, and it is created again`;
-      throw new Failure("create", message, { conditions: [conditionOf.unavailable(message)], observed });
-    }
-    await attempt("delete", () => external.delete(), { observed });
-    return "again";
+    return this.#update(external, observed);
   }
 
   async #update(external: External, observed: Observation): Promise<Outcome> {

@@ -100,3 +100,21 @@ test("a message is at most 400 characters, and shows where it was cut", () => {
   expect(tidy("x".repeat(400))).toBe("x".repeat(400));
   expect(tidy("x".repeat(401))).toBe(`${"x".repeat(399)}…`);
 });
+
+test.for([
+  ["NodeGroup", "CREATE_FAILED", "CreationFailed", "aws eks delete-nodegroup"],
+  ["Cluster", "FAILED", "CreationFailed", "describe-cluster"],
+  ["NodeGroup", "DEGRADED", "Degraded", "health"],
+] as const)(
+  "a %s that AWS reports as %s is a failure, although Crossplane calls it Ready",
+  ([kind, status, reason, remedy]) => {
+    const object = {
+      apiVersion: "eks.aws.m.upbound.io/v1beta1",
+      kind,
+      metadata: { name: "blue" },
+      status: { conditions: [{ type: "Ready", status: "True", reason: "Available" }], atProvider: { status } },
+    };
+    expect(failureOf(object)).toMatchObject({ reason, message: `${kind} blue: AWS reports the status ${status}` });
+    expect(failureOf(object)?.remedy).toContain(remedy);
+  },
+);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
+import { lookAgainAnnotation } from "../../../lib/labels.ts";
 import { nodeDigest } from "../../../lib/node-groups.ts";
 import { nodeGroup, settings, spoke } from "./support/fixtures.ts";
 import { failing, running, type World } from "./support/world.ts";
@@ -95,6 +96,40 @@ describe("another kind of nodes", () => {
     take(world, graviton);
     world.settle();
     expect(at(world.object(keyOf(graviton)).spec, "initProvider", "scalingConfig")).toEqual({ desiredSize: 4 });
+  });
+
+  /** What Crossplane's provider reports of a group that AWS has with this status: Ready in any case. */
+  const inAwsAs = (world: World, key: string, status: string) =>
+    world.reports.set(key, (reported) => ({
+      ...reported,
+      atProvider: { ...(reported["atProvider"] as object), status },
+    }));
+
+  it("that AWS failed to make leaves the former, though Crossplane calls it Ready, and goes as soon as it is corrected", () => {
+    const world = running(spoke());
+    const wrong = keyOf({ ...before, instanceTypes: ["m6i.xlarge"] });
+    inAwsAs(world, wrong, "CREATE_FAILED");
+    take(world, { instanceTypes: ["m6i.xlarge"] });
+    expect(world.settle().ready).toBe(false);
+    expect(nodeGroupsOf(world).sort()).toEqual([keyOf(before), wrong].sort());
+    expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "CreationFailed" });
+    take(world, graviton);
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
+  });
+
+  it("is looked at again while AWS is still making it, in case a provider was killed that waited for it", () => {
+    const world = running(spoke());
+    const key = keyOf(graviton);
+    const asked = () => world.object(key).metadata.annotations?.[lookAgainAnnotation];
+    inAwsAs(world, key, "CREATING");
+    take(world, graviton);
+    world.settle();
+    expect(asked()).toBe(new Date(Math.floor(world.now / 30_000) * 30_000).toISOString());
+    expect(nodeGroupsOf(world).sort()).toEqual([keyOf(before), key].sort());
+    world.reports.clear();
+    world.settle();
+    expect(asked()).toBeUndefined();
   });
 
   it("that AWS refuses leaves the former, and what was refused goes as soon as it is corrected", () => {
