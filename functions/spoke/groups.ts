@@ -13,7 +13,8 @@ export const groups = {
   identityPolicies: { part: "identities", removedAfter: ["bootstrap", "addons"] },
   identityRoles: { part: "identities", removedAfter: ["identityPolicies"] },
   oidcProvider: { part: "identities", removedAfter: ["identityPolicies"] },
-  addons: { part: "addons", removedAfter: ["bootstrap"] },
+  /** The VPC CNI and the EBS CSI driver take back interfaces and volumes of nodes for as long as there are some. */
+  addons: { part: "addons", removedAfter: ["nodeGroup"] },
   nodeGroup: { part: "nodes", removedAfter: ["bootstrap"] },
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
   nodePolicies: { part: "nodes", removedAfter: ["nodeGroup"] },

@@ -87,6 +87,7 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
           "role-node": [/^attachment-node/, "NodeGroup"],
         }[key] ?? [...untilBootstrapIsGone, new RegExp(`^(attachment|policy)-${key.slice("role-".length)}`)]
       );
+    case "Addon":
     case "LaunchTemplate":
       return ["NodeGroup"];
     case "Key":
