@@ -52,6 +52,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   scale: () => import("./spoke/scale.ts"),
   seal: () => import("./sealing/command.ts"),
   "sealing-keys": () => import("./sealing/sealing-keys.ts"),
+  sweep: () => import("./sweep/command.ts"),
   upgrade: () => import("./spoke/upgrade.ts"),
   "upgrade-platform": () => import("./upgrade-platform/command.ts"),
   why: () => import("./why/command.ts"),

@@ -7,6 +7,7 @@ import { adoptPolicy } from "../lib/iam/adopt.ts";
 import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 import { doctorPolicy } from "../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
+import { sweepPolicy } from "../lib/iam/sweep.ts";
 import { kyvernoSet } from "../lib/kyverno.ts";
 import { cliDescriptions, cliReference } from "./documents/cli.ts";
 import { componentPages } from "./documents/components.ts";
@@ -55,6 +56,7 @@ export const generated: Readonly<Record<string, (current: string) => string>> = 
   "docs/reference/contract.schema.json": () => json(contractSchema()),
   "docs/reference/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
   "docs/reference/deployer-policy/fleet-adopt.json": () => json(adoptPolicy()),
+  "docs/reference/deployer-policy/fleet-sweep.json": () => json(sweepPolicy()),
   "docs/reference/deployer-policy/fleet-doctor.json": () => json(doctorPolicy()),
   "docs/reference/deployer-policy/fleet-node-releases.json": () => json(nodeReleasesPolicy("aws")),
   "repos/gitops-system/platform/policies/cluster-secret.yaml": clusterSecretPolicy,

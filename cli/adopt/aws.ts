@@ -23,7 +23,8 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
 import type { FixedNodeFields } from "../../lib/node-groups.ts";
-import { type AwsConfig, isDenied, isMissing, isNoLogin, logIn } from "../doctor/aws.ts";
+import { all, asking, tagsOf } from "../aws-calls.ts";
+import { type AwsConfig, isMissing } from "../doctor/aws.ts";
 
 /** What AWS has of a spoke, found by its tags and its cluster's name. */
 
@@ -71,33 +72,7 @@ export interface Sought {
 
 export type Look = (sought: Sought, config: AwsConfig) => Promise<InAws>;
 
-const guide = "docs/reference/deployer-policy/fleet-adopt.json has all that is asked for";
-
-/** @throws Error that says what to do about a call that AWS did not answer */
-async function asked<T>(action: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    const { name, message } = error as Error;
-    const remedy = isDenied(error)
-      ? `Allow this identity ${action}: ${guide}`
-      : isNoLogin(error)
-        ? `Get credentials: ${logIn}`
-        : "Correct this, then run it again";
-    throw new Error(`AWS did not answer ${action}: ${name}: ${message}. ${remedy}. Nothing was changed`, {
-      cause: error,
-    });
-  }
-}
-
-async function all<Page, Item>(pages: AsyncIterable<Page>, items: (page: Page) => readonly Item[] | undefined) {
-  const found: Item[] = [];
-  for await (const page of pages) found.push(...(items(page) ?? []));
-  return found;
-}
-
-const tagsOf = (tags: readonly Tag[] | undefined): Tags =>
-  Object.fromEntries((tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
+const asked = asking("docs/reference/deployer-policy/fleet-adopt.json");
 
 /** States of what is no longer there, or never was. */
 const gone: readonly (string | undefined)[] = ["deleted", "deleting", "failed"];

@@ -1,7 +1,7 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { managedKinds, pluralOf } from "../../functions/spoke/kinds.ts";
-import { at, type KubeObject } from "../../functions/spoke/kube.ts";
-import { crossplaneAnnotations, fleetTag } from "../../lib/labels.ts";
+import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { crossplaneAnnotations } from "../../lib/labels.ts";
 import { fleetNames, namespaces } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import type { InAws, Look } from "../adopt/aws.ts";
@@ -9,6 +9,7 @@ import { type Recognized, recognize } from "../adopt/recognize.ts";
 import type { Api } from "../kubernetes/api.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
+import { fleetOf, refuseOtherAccount } from "../spoke-account.ts";
 import { refuse, UsageError } from "../usage.ts";
 import { type Plan, planOf } from "./plan.ts";
 
@@ -47,15 +48,6 @@ export const options = {
 
 // The clients of the AWS SDK take a moment to load, which a wrong command line need not wait for.
 const lookInAws: Look = async (...args) => (await import("../adopt/aws.ts")).look(...args);
-
-/** The fleet that a spoke's resources belong to, as their tags say. @throws UsageError while there are none */
-function fleetOf(objects: readonly KubeObject[], spoke: string): string {
-  const [fleet] = objects.flatMap(
-    ({ spec }) => (at(spec, "forProvider", "tags", fleetTag) as string | undefined) ?? [],
-  );
-  if (fleet !== undefined) return fleet;
-  throw new UsageError(`the hub makes nothing of spoke ${spoke} in AWS yet: fleet why ${spoke} says what it waits for`);
-}
 
 const named = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`;
 const lines = (head: string, items: readonly string[]): string[] =>
@@ -143,10 +135,7 @@ export async function run(
     values.profile === undefined ? {} : { profile: values.profile },
   );
   const where = `account ${inAws.account}, ${spec.region}`;
-  if (spec.account !== undefined && spec.account.id !== inAws.account)
-    throw new UsageError(
-      `spoke ${name} is in account ${spec.account.id}, and the credentials are of ${inAws.account}: name others with --profile`,
-    );
+  refuseOtherAccount(name, spec, inAws.account);
   const recognized = recognize({ spoke: name, fleet, prefix, spec }, inAws);
   refuseOthers(name, where, objects, inAws, recognized);
   const plan = planOf(objects, recognized);

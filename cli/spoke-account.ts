@@ -1,0 +1,21 @@
+import type { Spoke } from "../functions/spoke/api.ts";
+import { at, type KubeObject } from "../functions/spoke/kube.ts";
+import { fleetTag } from "../lib/labels.ts";
+import { UsageError } from "./usage.ts";
+
+/** The fleet that a spoke's resources belong to, as their tags say. @throws UsageError while there are none */
+export function fleetOf(objects: readonly KubeObject[], spoke: string): string {
+  const [fleet] = objects.flatMap(
+    ({ spec }) => (at(spec, "forProvider", "tags", fleetTag) as string | undefined) ?? [],
+  );
+  if (fleet !== undefined) return fleet;
+  throw new UsageError(`the hub makes nothing of spoke ${spoke} in AWS yet: fleet why ${spoke} says what it waits for`);
+}
+
+/** @throws UsageError where the credentials are not of the account that a Spoke names */
+export function refuseOtherAccount(spoke: string, { account }: Pick<Spoke["spec"], "account">, of: string): void {
+  if (account !== undefined && account.id !== of)
+    throw new UsageError(
+      `spoke ${spoke} is in account ${account.id}, and the credentials are of ${of}: name others with --profile`,
+    );
+}

@@ -1,0 +1,109 @@
+import {
+  DeleteNetworkInterfaceCommand,
+  DeleteSecurityGroupCommand,
+  EC2Client,
+  type IpPermission,
+  paginateDescribeNetworkInterfaces,
+  paginateDescribeSecurityGroups,
+  paginateDescribeVolumes,
+  RevokeSecurityGroupIngressCommand,
+} from "@aws-sdk/client-ec2";
+import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { all, asking, tagsOf } from "../aws-calls.ts";
+import { type AwsConfig, isMissing } from "../doctor/aws.ts";
+import type { InVpc, Plan } from "./plan.ts";
+
+export interface Sought {
+  /** EKS name of the spoke's cluster. */
+  readonly cluster: string;
+  readonly vpc: string;
+  readonly region: string;
+}
+
+export interface Found extends InVpc {
+  readonly account: string;
+  /** Whether EKS still has the cluster. */
+  readonly hasCluster: boolean;
+}
+
+/** What AWS is asked, and has removed. */
+export interface Aws {
+  look(sought: Sought, config: AwsConfig): Promise<Found>;
+  remove(sought: Sought, config: AwsConfig, plan: Pick<Plan, "interfaces" | "groups">): Promise<void>;
+}
+
+const policy = "docs/reference/deployer-policy/fleet-sweep.json";
+
+export async function look({ cluster: name, vpc, region }: Sought, config: AwsConfig): Promise<Found> {
+  const asked = asking(policy);
+  const own = { ...config, region };
+  const client = new EC2Client(own);
+  const inVpc = [{ Name: "vpc-id", Values: [vpc] }];
+  const ofCluster = [
+    { Name: `tag:kubernetes.io/cluster/${name}`, Values: ["owned"] },
+    { Name: "status", Values: ["available"] },
+  ];
+  const [{ Account: account = "" }, hasCluster, interfaces, groups, volumes] = await Promise.all([
+    asked("sts:GetCallerIdentity", () => new STSClient(own).send(new GetCallerIdentityCommand({}))),
+    asked("eks:DescribeCluster", () =>
+      new EKSClient(own).send(new DescribeClusterCommand({ name })).then(
+        () => true,
+        (error: unknown) => (isMissing(error) ? false : Promise.reject(error)),
+      ),
+    ),
+    asked("ec2:DescribeNetworkInterfaces", () =>
+      all(paginateDescribeNetworkInterfaces({ client }, { Filters: inVpc }), (page) => page.NetworkInterfaces),
+    ),
+    asked("ec2:DescribeSecurityGroups", () =>
+      all(paginateDescribeSecurityGroups({ client }, { Filters: inVpc }), (page) => page.SecurityGroups),
+    ),
+    asked("ec2:DescribeVolumes", () =>
+      all(paginateDescribeVolumes({ client }, { Filters: ofCluster }), (page) => page.Volumes),
+    ),
+  ]);
+  return {
+    account,
+    hasCluster,
+    interfaces: interfaces.map(({ NetworkInterfaceId: id = "", Description: description = "", Status, TagSet }) => ({
+      ...{ id, description, tags: tagsOf(TagSet), isFree: Status === "available" },
+    })),
+    groups: groups
+      .filter(({ GroupName }) => GroupName !== "default")
+      .map(({ GroupId: id = "", GroupName = "", Description, Tags }) => ({
+        ...{ id, description: `${GroupName}: ${Description ?? ""}`, tags: tagsOf(Tags) },
+      })),
+    volumes: volumes.map(({ VolumeId: id = "", Size, Tags }) => ({
+      ...{ id, description: `${Size ?? 0} GiB`, tags: tagsOf(Tags) },
+    })),
+  };
+}
+
+/** Removes interfaces, then security groups; rules go first, because a group that another one's rule names stays. */
+export async function remove(
+  { region }: Sought,
+  config: AwsConfig,
+  { interfaces, groups }: Pick<Plan, "interfaces" | "groups">,
+): Promise<void> {
+  const asked = asking(policy, "What was removed before stays removed");
+  const client = new EC2Client({ ...config, region });
+  for (const { id } of interfaces)
+    await asked("ec2:DeleteNetworkInterface", () =>
+      client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId: id })),
+    );
+  if (groups.length === 0) return;
+  const Filters = [{ Name: "group-id", Values: groups.map(({ id }) => id) }];
+  const now = await asked("ec2:DescribeSecurityGroups", () =>
+    all(paginateDescribeSecurityGroups({ client }, { Filters }), (page) => page.SecurityGroups),
+  );
+  const rulesOf = (id: string): IpPermission[] => now.find(({ GroupId }) => GroupId === id)?.IpPermissions ?? [];
+  for (const { id } of groups) {
+    const IpPermissions = rulesOf(id);
+    if (IpPermissions.length === 0) continue;
+    await asked("ec2:RevokeSecurityGroupIngress", () =>
+      client.send(new RevokeSecurityGroupIngressCommand({ GroupId: id, IpPermissions })),
+    );
+  }
+  for (const { id } of groups)
+    await asked("ec2:DeleteSecurityGroup", () => client.send(new DeleteSecurityGroupCommand({ GroupId: id })));
+}
