@@ -93,9 +93,7 @@ function toolsOf(checkout: string, environment: string, addon: string): string[]
 
 /** What `to` has no version of, and an add-on that it gets can't do without; with the add-on. */
 function needsOf(checkout: string, { to, addons }: Sides, request: PromotionRequest): Map<string, string> {
-  const taken = [...addons].flatMap(([addon, kept]) =>
-    kept === undefined && isNamed(addon, request) ? [addon] : [],
-  );
+  const taken = [...addons].flatMap(([addon, kept]) => (kept === undefined && isNamed(addon, request) ? [addon] : []));
   const needs = taken.flatMap((addon) => toolsOf(checkout, request.from, addon).map((name) => [name, addon] as const));
   return new Map(needs.filter(([name]) => !to.versions.has(name)));
 }

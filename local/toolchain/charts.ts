@@ -144,7 +144,9 @@ async function writeFiles(folder: string, files: Readonly<Record<string, string>
 /** Where the mirror is, or will be. The key is our own files and the modules that the charts come from. */
 export async function chartsEntry(root: string): Promise<Entry> {
   const own = await readTexts(import.meta.dirname, ["charts", "charts.ts", "flux-chart.ts", "images.ts"]);
-  const modules = await Promise.all([...goGroups, imageAutomationGroup].map((group) => readFile(join(group.dir, "go.mod"), "utf8")));
+  const modules = await Promise.all(
+    [...goGroups, imageAutomationGroup].map((group) => readFile(join(group.dir, "go.mod"), "utf8")),
+  );
   return {
     root,
     group: "charts",

@@ -7,7 +7,14 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { hasApt } from "../../product.ts";
-import { addonImages, chartVersions, ensureToolchain, imageReferences, removeCache, type Toolchain } from "../../toolchain/index.ts";
+import {
+  addonImages,
+  chartVersions,
+  ensureToolchain,
+  imageReferences,
+  removeCache,
+  type Toolchain,
+} from "../../toolchain/index.ts";
 import { ensurePython } from "../../toolchain/python.ts";
 import { ensureSystem, fits, SYSTEM_SETS } from "../../toolchain/system.ts";
 

@@ -195,7 +195,9 @@ describe("fleet promote", () => {
     const { code, said } = await promote("--only", "image_automation");
     expect(code).toBe(0);
     expect(words(said)).toContainEqual(
-      expect.stringMatching(/^image_automation \| not offered \| offered \| stays: not promoted: where merges happen by/),
+      expect.stringMatching(
+        /^image_automation \| not offered \| offered \| stays: not promoted: where merges happen by/,
+      ),
     );
     expect(said).toContain("Nothing to promote: but for what stays, prod has");
     expect(at.has("tools/prod/image_automation")).toBe(false);

@@ -56,7 +56,8 @@ describe("the add-ons that are off by default", () => {
     for (const group of addonGroups) expect(goGroups).not.toContain(group);
     for (const name of addonNames) {
       const { chart } = addonOf(name);
-      if (chart?.folder === undefined && chart !== undefined) expect(chartVersions).toHaveProperty(chart.name, chart.version);
+      if (chart?.folder === undefined && chart !== undefined)
+        expect(chartVersions).toHaveProperty(chart.name, chart.version);
       else expect(Object.keys(chartVersions)).not.toContain(chart?.name);
       for (const image of addonImages(name)) expect(Object.values(imageReferences)).not.toContain(image);
     }
