@@ -53,9 +53,10 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
                          an access token that may write the commit status of the team's repository
   --commit-status-address URL
                          the repository at that host, https://…; default: by --repository-url
-  --auto-update IMAGE    new tags of this image are committed to the overlay of the team's repository and run, without a pull request:
-                         registry/repository without a tag; can be given more than once. The Spoke needs the add-on
-                         image_automation, which prod does not offer. For an ssh:// URL it makes one more deploy key, which may write
+  --auto-update IMAGE    new tags of this image are committed to the overlay of the team's repository and run, without a pull
+                         request: registry/repository without a tag; can be given more than once. The Spoke needs the add-on
+                         image_automation, which prod does not offer. For an ssh:// URL it makes one more deploy key, which may
+                         write
   --auto-update-range RANGE
                          the versions that count: 1.x, or >=1.0.0-0 for pre-releases too; default: ${defaultRange}
   --auto-update-token-file FILE
