@@ -40,7 +40,7 @@ export const writeOwnerOf = (app: string, cluster: string): string => `${writeSo
 export const defaultRange = ">=0.0.0";
 
 /** The last part of an image's name, as a name of Kubernetes. */
-export const imageName = (image: string): string => (image.split("/").at(-1) ?? "").replaceAll("_", "-");
+const imageName = (image: string): string => (image.split("/").at(-1) ?? "").replaceAll("_", "-");
 
 /** Where an image's registry is in ECR (fluxcd/pkg/auth, aws/provider.go, registryPattern), Flux logs in with the role of the add-on. */
 const providerOf = (image: string): "aws" | "generic" =>
