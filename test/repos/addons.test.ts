@@ -148,9 +148,9 @@ describe("the catalogue of add-ons", () => {
 });
 
 describe("image automation", () => {
-  test("lists tags of any repository, whose own policy and addonPermissions narrow that, and reads no image", () => {
+  test("lists tags of repositories of any account, which their policies and addonPermissions narrow, and reads no image", () => {
     const may = rightsOf("image_automation");
-    const elsewhere = "arn:aws:ecr:eu-central-1:111111111111:repository/shop";
+    const elsewhere = "arn:aws:ecr:us-east-1:111111111111:repository/shop";
     for (const repository of [arn("ecr", "repository/shop"), elsewhere])
       expect(may("ecr:ListImages", repository), repository).toBe(true);
     expect(may("ecr:GetAuthorizationToken", "*")).toBe(true);
