@@ -6,6 +6,7 @@ import { below, type Files, instantiate, withListed } from "../folder.ts";
 import type { PlainSecret } from "../sealing/seal.ts";
 import { choiceProblems } from "../usage.ts";
 import type { AppAccess } from "./credential.ts";
+import { tokenProblems, unusedProblems } from "./flags.ts";
 import type { AppRequest } from "./rules.ts";
 
 const flags = {
@@ -20,18 +21,6 @@ const component = "commit-status";
 /** The address at which the spoke's Flux writes the state of commits. */
 const addressFor = ({ repositoryUrl, commitStatusAddress: address }: AppRequest): string =>
   address ?? repositoryAddress(repositoryUrl);
-
-/** Problems of flags that are given without --commit-status. */
-const unused = (given: Readonly<Record<string, string | undefined>>): Problem[] =>
-  Object.entries(given)
-    .filter(([, value]) => value !== undefined)
-    .map(([key]) => ({
-      key,
-      what: `has no effect without ${flags.type}`,
-      got: "(given)",
-      allowed: `${flags.type} ${commitStatusTypes.join(", ")}`,
-      remedy: `add ${flags.type}, or leave it out`,
-    }));
 
 function addressProblems(request: AppRequest): Problem[] {
   const { commitStatus: type, commitStatusAddress: given } = request;
@@ -50,31 +39,25 @@ function addressProblems(request: AppRequest): Problem[] {
   ];
 }
 
-function tokenProblems(token: string | undefined): Problem[] {
-  if (token !== undefined && /^\S+$/.test(token.trim())) return [];
-  return [
-    {
-      key: flags.token,
-      what:
-        token === undefined
-          ? `is missing: Flux needs a token of the team for ${flags.type}`
-          : "is not a file with one access token",
-      got: token === undefined ? "(nothing)" : "(not shown)",
-      allowed: "a file with one line, an access token",
-      remedy: "create one that may write the commit status of this repository only (docs/guides/notifications.md)",
-    },
-  ];
-}
-
 /** Problems of what the request says of commit statuses. @param hasUrl whether its repository's URL is one */
 export function commitStatusProblems(request: AppRequest, token: string | undefined, hasUrl: boolean): Problem[] {
   const { commitStatus: type, commitStatusAddress: address } = request;
-  if (type === undefined) return unused({ [flags.address]: address, [flags.token]: token });
+  if (type === undefined)
+    return unusedProblems(
+      { [flags.address]: address, [flags.token]: token },
+      flags.type,
+      `${flags.type} ${commitStatusTypes.join(", ")}`,
+    );
   const unknown = choiceProblems(flags.type, type, commitStatusTypes, "choose the kind of the team's Git host");
   return [
     ...unknown,
     ...(unknown.length === 0 && (hasUrl || address !== undefined) ? addressProblems(request) : []),
-    ...tokenProblems(token),
+    ...tokenProblems(
+      flags.token,
+      token,
+      flags.type,
+      "create one that may write the commit status of this repository only (docs/guides/notifications.md)",
+    ),
   ];
 }
 

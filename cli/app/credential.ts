@@ -28,6 +28,8 @@ export interface AppAccess {
   readonly githubAppBaseUrl?: string | undefined;
   /** Token with which Flux writes the state of commits. */
   readonly commitStatusToken?: string | undefined;
+  /** Token with which Flux commits new images, over https://. */
+  readonly autoUpdateToken?: string | undefined;
 }
 
 export interface AppCredential {

@@ -13,6 +13,7 @@ import { dayOf } from "../sealing/deploy-key-notes.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { type SealingKey, seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
+import { autoUpdateProblems, autoUpdateTemplateProblems, imageAddonProblems, withAutoUpdate } from "./auto-update.ts";
 import { awsKindTemplateProblems, withAwsKinds } from "./aws-kinds.ts";
 import { bucketProblems, bucketTemplateProblems } from "./buckets.ts";
 import { clusterProblems, spokeFacts } from "./clusters.ts";
@@ -35,6 +36,8 @@ export interface Onboarded {
   readonly files: Files;
   /** Public half of the deploy key, in OpenSSH's form, to register at the team's repository; undefined over HTTPS. */
   readonly publicKey?: string | undefined;
+  /** The same of the one that may write, for new images. */
+  readonly writeKey?: string | undefined;
 }
 
 const folderProblem = (folder: string): Problem => ({
@@ -66,10 +69,12 @@ function problemsOf(checkout: string, request: AppRequest, access: AppAccess): P
       : [
           ...receiverTemplateProblems(checkout, request),
           ...commitStatusTemplateProblems(checkout, request),
+          ...autoUpdateTemplateProblems(checkout, request),
           ...quotaProblems(checkout, request.quota),
         ]),
     ...(hasUrl ? accessProblems(new URL(request.repositoryUrl), access, request.commitStatus !== undefined) : []),
     ...commitStatusProblems(request, access.commitStatusToken, hasUrl),
+    ...autoUpdateProblems(request, access, hasUrl),
     ...(named && existsSync(folder) ? [folderProblem(folder)] : []),
   ];
 }
@@ -82,15 +87,16 @@ export const requestProblems = (checkout: string, requests: readonly AppRequest[
 const clusterOf = ({ cluster }: AppRequest, { name }: FleetFacts): string =>
   spokeNames(fleetNames(name).spokePrefix, cluster).cluster;
 
+/** What the cluster's Spoke says, if that is known. */
+const factsOf = ({ cluster }: AppRequest, { name }: FleetFacts, system: string | undefined) =>
+  system === undefined ? undefined : spokeFacts(system, cluster, name);
+
 /** The problems of a request that the fleet shows. */
 const fleetProblems = (request: AppRequest, fleet: FleetFacts, system: string | undefined): Problem[] => [
   ...(system === undefined ? [] : clusterProblems(request, fleet.name, system)),
   ...roleProblems(clusterOf(request, fleet), request.app),
-  ...bucketProblems(
-    request,
-    clusterOf(request, fleet),
-    system === undefined ? undefined : spokeFacts(system, request.cluster, fleet.name),
-  ),
+  ...bucketProblems(request, clusterOf(request, fleet), factsOf(request, fleet, system)),
+  ...imageAddonProblems(request, factsOf(request, fleet, system)),
   ...scopeProblems(request, scopesOf(fleet)),
 ];
 
@@ -120,10 +126,9 @@ async function plannedOn(
   const own = withQuota(withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds), request.quota);
   const statusToken = () => seal(fleet.kubeseal, key, commitStatusSecret(request, access, data["ca.crt"]));
   const called = await withReceiver(own, checkout, request, token);
-  return {
-    ...{ fleet: fleet.name, folder: folderIn(checkout, request), publicKey },
-    files: await withCommitStatus(called, checkout, request, statusToken),
-  };
+  const told = await withCommitStatus(called, checkout, request, statusToken);
+  const updated = await withAutoUpdate(told, checkout, request, { access, fleet, key });
+  return { fleet: fleet.name, folder: folderIn(checkout, request), publicKey, ...updated };
 }
 
 /** The sealing keys of the requests. @throws Error that names every scope without one */

@@ -39,6 +39,9 @@ export const options = {
   "commit-status": { type: "string" },
   "commit-status-token-file": { type: "string" },
   "commit-status-address": { type: "string" },
+  "auto-update": { type: "string", multiple: true },
+  "auto-update-range": { type: "string" },
+  "auto-update-token-file": { type: "string" },
   "aws-kind": { type: "string", multiple: true },
   quota: { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
@@ -52,7 +55,10 @@ const read = (argv: readonly string[]) =>
       tenant: "the team that owns the application",
       "repository-url": "ssh://… or https://…",
     },
-    files: ["certificate", "known-hosts", "ca-file", "token-file", "github-app-key-file", "commit-status-token-file"],
+    files: [
+      ...["certificate", "known-hosts", "ca-file", "token-file", "github-app-key-file"],
+      ...["commit-status-token-file", "auto-update-token-file"],
+    ] as const,
   });
 
 type Read = ReturnType<typeof read>;
@@ -67,6 +73,7 @@ const accessOf = ({ values, texts }: Read): AppAccess => ({
   githubAppKey: texts["github-app-key-file"],
   githubAppBaseUrl: values["github-app-base-url"],
   commitStatusToken: texts["commit-status-token-file"],
+  autoUpdateToken: texts["auto-update-token-file"],
 });
 
 /** What each cluster is asked to get. @param system where what is not given is looked up */
@@ -85,6 +92,8 @@ function requestsOf({ values, args: { app } }: Read, clusters: readonly string[]
       gitReceiver: values["git-receiver"] as ReceiverType | undefined,
       commitStatus: values["commit-status"] as CommitStatusType | undefined,
       commitStatusAddress: values["commit-status-address"],
+      autoUpdate: values["auto-update"],
+      autoUpdateRange: values["auto-update-range"],
       awsKinds: values["aws-kind"],
       quota: values.quota,
     };

@@ -11,6 +11,7 @@ import { below } from "../folder.ts";
 import { orInterrupted } from "../prompt/ask.ts";
 import { processTerminal, promptHelp } from "../prompt/terminal.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
+import { defaultRange, markersFor } from "./auto-update.ts";
 import { awsKinds, noAwsKinds } from "./aws-kinds.ts";
 import { type Onboarded, plannedApps } from "./folder.ts";
 import { type Line, lineOf, options } from "./onboard-line.ts";
@@ -52,6 +53,14 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
                          an access token that may write the commit status of the team's repository
   --commit-status-address URL
                          the repository at that host, https://…; default: by --repository-url
+  --auto-update IMAGE    new tags of this image are committed to the overlay of the team's repository and run, without a pull
+                         request: registry/repository without a tag; can be given more than once. The Spoke needs the add-on
+                         image_automation, which prod does not offer. For an ssh:// URL it makes one more deploy key, which may
+                         write
+  --auto-update-range RANGE
+                         the versions that count: 1.x, or >=1.0.0-0 for pre-releases too; default: ${defaultRange}
+  --auto-update-token-file FILE
+                         with https://…: an access token that may write the content of the team's repository and of no other
   --aws-kind KIND        what it may order in AWS: dynamodb.Table, s3.Bucket, sqs.Queue, or none; can be given more than once.
                          Default: dynamodb.Table and sqs.Queue. For s3.Bucket the Spoke needs the add-on s3_buckets
   --quota NAME=QUANTITY  a limit of its namespace, such as limits.memory=8Gi, instead of the one in the template's ResourceQuota;
@@ -65,12 +74,31 @@ Example:
     --repository-url ssh://git@github.com/acme/shop-manifests.git
 `;
 
+const keysAt = (what: string, url: string, keys: readonly string[]): string[] =>
+  keys.length === 0 ? [] : [`Register ${what} at ${url}:`, ...keys.map((key) => `   ${key}`)];
+
 /** The deploy keys that a person registers; undefined over HTTPS. */
 function registration(url: string, planned: readonly Onboarded[]): string | undefined {
-  const keys = planned.flatMap(({ publicKey }) => publicKey ?? []);
-  if (keys.length === 0) return undefined;
-  const which = keys.length === 1 ? "this read-only deploy key" : "these read-only deploy keys, one for each cluster,";
-  return [`Register ${which} at ${url}:`, ...keys.map((key) => `   ${key}`)].join("\n");
+  const reading = planned.flatMap(({ publicKey }) => publicKey ?? []);
+  const writing = planned.flatMap(({ writeKey }) => writeKey ?? []);
+  const which = (keys: readonly string[], one: string, several: string) => (keys.length === 1 ? one : several);
+  const lines = [
+    ...keysAt(
+      which(reading, "this read-only deploy key", "these read-only deploy keys, one for each cluster,"),
+      url,
+      reading,
+    ),
+    ...keysAt(
+      which(
+        writing,
+        "this deploy key, with write access,",
+        "these deploy keys, with write access, one for each cluster,",
+      ),
+      url,
+      writing,
+    ),
+  ];
+  return lines.length === 0 ? undefined : lines.join("\n");
 }
 
 export { options };
@@ -111,10 +139,11 @@ async function make(line: Line, using: Programs): Promise<number> {
   return 0;
 }
 
-function nextSteps({ args: { app }, clusters, values }: Line): string {
+function nextSteps({ args: { app }, clusters, requests, values }: Line): string {
   const type = values["git-receiver"] as ReceiverType | undefined;
   return [
     `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
+    ...(values["auto-update"] === undefined ? [] : [...new Set(requests.map(markersFor))]),
     ...(type === undefined || clusters.length === 1 ? [] : [`For each of ${clusters.join(", ")}:`]),
     ...(type === undefined ? [] : [webhookHelp(type, app, [values["repository-url"]]).trimEnd()]),
   ].join("\n");

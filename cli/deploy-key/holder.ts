@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { type Repository, repositories } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { sealingScope } from "../../lib/spoke.ts";
+import { writeCredential, writeOwnerOf, writeSecretOf, writeSourceOf } from "../app/auto-update.ts";
 import { gitSecretOf } from "../app/folder.ts";
 import { repositoryOf } from "../app/offboard.ts";
 import { sshUrl } from "../app/rules.ts";
@@ -31,13 +32,15 @@ export interface Place {
   readonly file: string;
   /** The fleet's repository whose host keys are trusted. */
   readonly trusted: Repository;
+  /** How its keys are called. */
+  readonly owner: string;
+  /** Whether it may write, for the commits of new images. */
+  readonly isForWriting?: boolean;
 }
 
 export interface Holder {
   /** As the command line names it. */
   readonly target: string;
-  /** How its keys are called. */
-  readonly owner: string;
   readonly checkout: string;
   /** What the checkout is of. */
   readonly repository: Repository;
@@ -86,10 +89,11 @@ async function spokeHolder({ target, checkout }: Wanted, connect: Connect, told:
   const { folder, environment, sealing } = await readSpoke(name, checkout, fleet.name, target, "<spoke>");
   const below = relative(checkout, folder);
   return {
-    ...{ target, checkout, fleet, repository: "gitops-system", owner: `${target}@${fleet.name}` },
+    ...{ target, checkout, fleet, repository: "gitops-system" },
     scope: sealingScope({ name: target, environment, sealing }),
     places: repositories.map((repository) => ({
       ...{ url: fleet.repositoryUrls?.[repository], trusted: repository, namespace: fluxNamespace },
+      owner: `${target}@${fleet.name}`,
       ...{ source: repository, secret: repository, file: join(below, "secrets", `${repository}.yaml`) },
     })),
   };
@@ -118,12 +122,18 @@ async function appHolder(
   const fleet = await connect();
   const { environment, sealing } = await readSpoke(name, system as string, fleet.name, spoke, "<spoke>");
   const folder = join("clusters", spoke, app);
-  const place: Place = {
-    ...{ url: repositoryOf(checkout, folder), trusted: "gitops-workloads", namespace: app },
+  const shared = { url: repositoryOf(checkout, folder), trusted: "gitops-workloads", namespace: app } as const;
+  const reading: Place = {
+    ...{ ...shared, owner: `${app}@${spoke}` },
     ...{ source: app, secret: gitSecretOf(app), file: join(folder, "credential.yaml") },
   };
+  const writing: Place = {
+    ...{ ...shared, owner: writeOwnerOf(app, spoke), isForWriting: true },
+    ...{ source: writeSourceOf(app), secret: writeSecretOf(app), file: join(folder, writeCredential) },
+  };
   return {
-    ...{ target, checkout, fleet, repository: "gitops-workloads", owner: `${app}@${spoke}`, places: [place] },
+    ...{ target, checkout, fleet, repository: "gitops-workloads" },
+    places: [reading, ...(existsSync(join(checkout, writing.file)) ? [writing] : [])],
     scope: sealingScope({ name: spoke, environment, sealing }),
   };
 }

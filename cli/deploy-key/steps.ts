@@ -84,11 +84,11 @@ export async function made(
   knownHosts: string | undefined,
   now: Date,
 ): Promise<FileChange[]> {
-  const { fleet, owner, scope, checkout } = holder;
+  const { fleet, scope, checkout } = holder;
   const key = sealingKeyFor(fleet, scope);
   const files: Record<string, string> = {};
   for (const each of standing) {
-    const { url, source, trusted, namespace, secret, file } = each.place;
+    const { url, owner, source, trusted, namespace, secret, file } = each.place;
     const hosts = knownHosts ?? (await fleet.credential(trusted))["known_hosts"] ?? "";
     refuse(name, knownHostsProblems(source, url, hosts));
     // By its name people, and the local Git server, tell it from the former one.

@@ -21,9 +21,11 @@ ${keys.join("\n")}`;
 
 function register(holder: Holder, standing: readonly Standing[]): string {
   const keys = standing.flatMap(({ place, next }) =>
-    next === undefined ? [] : [`  at ${hostOf(place)}:`, `    ${next.publicKey}`],
+    next === undefined
+      ? []
+      : [`  at ${hostOf(place)}${place.isForWriting ? ", with write access" : ""}:`, `    ${next.publicKey}`],
   );
-  return `Register at the Git host, read-only, and leave the present keys registered:
+  return `Register at the Git host, read-only where nothing else is said, and leave the present keys registered:
 ${keys.join("\n")}
 Nothing reads with them yet. When they are registered: ${again(holder, "--registered")}`;
 }
@@ -38,12 +40,12 @@ function proof({ namespace, source, secret }: Place, owner: string): string[] {
   ];
 }
 
-function former({ place, present }: Standing, { owner, repository }: Holder): string[] {
+function former({ place, present }: Standing, { repository }: Holder): string[] {
   if (present?.former === undefined) return [];
   const at = `  at ${hostOf(place)}:`;
   if (present.former !== unknownKey) return [at, `    ${present.former}`, `    ${fingerprintOf(present.former)}`];
   const fleets = repository === "gitops-system" ? "; not the fleet's, with which the hub reads, if it had that" : "";
-  return [at, `    the one that it had before, of which nothing is noted: ${owner}${fleets}`];
+  return [at, `    the one that it had before, of which nothing is noted: ${place.owner}${fleets}`];
 }
 
 function remove(holder: Holder, standing: readonly Standing[]): string {

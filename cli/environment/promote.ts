@@ -22,8 +22,8 @@ export const help = `Usage: fleet promote --from ENVIRONMENT --to ENVIRONMENT [-
 
 Brings to one environment, in a checkout of gitops-system, what another one runs: the versions in
 tools/<environment>/versions.yaml, add-ons that only the other one offers, and the Composition, if its channel holds it back. A
-version below a comment "# pinned: <why>" stays. Kubernetes versions are each spoke's own: fleet upgrade. Applications are
-their teams'.
+version below a comment "# pinned: <why>" stays, and so does an add-on whose kustomization says "# not promoted: <why>".
+Kubernetes versions are each spoke's own: fleet upgrade. Applications are their teams'.
 
   --from ENVIRONMENT     where it has been tried, such as dev
   --to ENVIRONMENT       where it goes, such as prod

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import { changesTo, type FileChange } from "../change/files.ts";
@@ -46,14 +46,25 @@ export const composition = "composition";
 interface Sides {
   readonly from: OpenVersions;
   readonly to: OpenVersions;
-  /** Add-ons that only the first one offers. */
-  readonly addons: readonly string[];
+  /** Add-ons that only the first one offers, each with why it is for no other environment, if it says so. */
+  readonly addons: ReadonlyMap<string, string | undefined>;
   readonly composition: OpenComposition;
 }
 
-function addonsMissing(checkout: string, from: string, to: string): string[] {
+/** A comment of an add-on's kustomization in an environment. */
+const keeping = /^# *not promoted\b[: -]*(.*)$/im;
+
+/** Why an add-on that an environment offers is for no other one; undefined where it does not say so. */
+function keptOf(checkout: string, environment: string, addon: string): string | undefined {
+  const file = join(checkout, environmentTools(environment), addon, "kustomization.yaml");
+  const found = existsSync(file) ? keeping.exec(readFileSync(file, "utf8")) : null;
+  return found === null ? undefined : found[1] ? `not promoted: ${found[1]}` : "not promoted";
+}
+
+function addonsMissing(checkout: string, from: string, to: string): Map<string, string | undefined> {
   const there = foldersIn(join(checkout, environmentTools(to)));
-  return foldersIn(join(checkout, environmentTools(from))).filter((name) => !there.includes(name));
+  const missing = foldersIn(join(checkout, environmentTools(from))).filter((name) => !there.includes(name));
+  return new Map(missing.map((name) => [name, keptOf(checkout, from, name)]));
 }
 
 /** The rows of versions, of which those that `to` alone has stay. */
@@ -82,7 +93,7 @@ function toolsOf(checkout: string, environment: string, addon: string): string[]
 
 /** What `to` has no version of, and an add-on that it gets can't do without; with the add-on. */
 function needsOf(checkout: string, { to, addons }: Sides, request: PromotionRequest): Map<string, string> {
-  const taken = addons.filter((addon) => isNamed(addon, request));
+  const taken = [...addons].flatMap(([addon, kept]) => (kept === undefined && isNamed(addon, request) ? [addon] : []));
   const needs = taken.flatMap((addon) => toolsOf(checkout, request.from, addon).map((name) => [name, addon] as const));
   return new Map(needs.filter(([name]) => !to.versions.has(name)));
 }
@@ -109,7 +120,10 @@ function rowsOf(sides: Sides, request: PromotionRequest, needs: ReadonlyMap<stri
       ? [{ name: composition, kind: composition, before: "held back", after: "taken" } as const]
       : []),
     ...versionRows(sides, request),
-    ...sides.addons.map((name) => ({ name, kind: "add-on", before: "not offered", after: "offered" }) as const),
+    ...[...sides.addons].map(([name, stays]) => ({
+      ...({ name, kind: "add-on", before: "not offered", after: "offered" } as const),
+      ...(stays === undefined ? {} : { stays }),
+    })),
   ];
   const isLeft = ({ name }: Row) => !isNamed(name, request) && !needs.has(name);
   return rows.map((row) => (row.stays === undefined && isLeft(row) ? { ...row, stays: "left out" } : row));
@@ -137,7 +151,7 @@ function downgradeProblems(rows: readonly Row[], { from, to, allowDowngrade }: P
 }
 
 function nameProblems({ only, except }: PromotionRequest, { from, addons }: Sides): Problem[] {
-  const known = [...new Set([composition, ...from.versions.keys(), ...addons])].sort();
+  const known = [...new Set([composition, ...from.versions.keys(), ...addons.keys()])].sort();
   return Object.entries({ "--only": only, "--except": except }).flatMap(([flag, names]) =>
     names.flatMap((name) => choiceProblems(flag, name, known, "choose one")),
   );

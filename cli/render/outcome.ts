@@ -10,7 +10,7 @@ import { BuildError } from "./kustomize.ts";
 import { missingPatches } from "./patches.ts";
 import { buildProblem } from "./problems.ts";
 import { rendered } from "./render.ts";
-import { cutOf, keptFolder, sourceOf } from "./sources.ts";
+import { cutOf, folderAt, sourceOf } from "./sources.ts";
 import { stepTree } from "./step-tree.ts";
 import type { Tree, Trees } from "./tree.ts";
 import { missingVariable } from "./variables.ts";
@@ -51,7 +51,7 @@ export function outcomeOf(step: Step, repository: string, builder: Builder): Out
   const root = cutRoot(step, repository, builder.root(source), builder);
   if (root === undefined) return { ...nothing, broken: true };
   const checkout = join(root, repository);
-  const path = join(".", keptFolder(source), String(step.manifest.spec.path ?? "."));
+  const path = folderAt(source, String(step.manifest.spec.path ?? "."));
   const folder = inside(checkout, checkout, path);
   if (folder === undefined) return wrongPath(step, builder, `is outside ${repository}`);
   if (isFolder(folder)) return built(step, { folder, checkout, trees: builder.trees(root) }, builder);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { cutsOf } from "./artifacts.ts";
 import { repositoryName } from "./clusters.ts";
 import { isObject, type Manifest } from "./files.ts";
@@ -28,9 +29,15 @@ export function repositoryOf(step: Step): string | undefined {
 }
 
 /** The folder that a source keeps of its repository: what its list of ignored files lets in last, as in the chain's sources. */
-export function keptFolder(source: Manifest["spec"]): string {
+function keptFolder(source: Manifest["spec"]): string {
   const last = typeof source?.ignore === "string" ? source.ignore.trim().split("\n").at(-1) : undefined;
   return last?.startsWith("!/") ? last.slice(2) : ".";
+}
+
+/** The folder of the repository that a path in a source stands for: of one above what the source keeps, what it keeps. */
+export function folderAt(source: Manifest["spec"], path: string): string {
+  const [kept, wanted] = [join(".", keptFolder(source)), join(".", path)];
+  return `${wanted}/`.startsWith(`${kept}/`) ? wanted : join(kept, wanted);
 }
 
 function dataOf(home: Cluster, kind: string, namespace: string, name: string): Values | undefined {

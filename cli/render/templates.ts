@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { stringify } from "yaml";
 import { receiverEvents, receiverName } from "../../lib/receivers.ts";
 import { fillTemplate } from "../../lib/template.ts";
+import { defaultRange, writeCredential, writeSecretOf } from "../app/auto-update.ts";
 import { withListed } from "../folder.ts";
 import { filesBelow, isFolder, isYaml } from "./files.ts";
 
@@ -72,4 +73,20 @@ export function appCommitStatus(
   instantiate(template, component, { ...values, type, address: `https://github.com/check/${values.app}` });
   sealedSecret(join(component, "token.yaml"), "commit-status", values.app);
   list(folder, "components", "commit-status");
+}
+
+/** Has the new images of a made-up application committed, if there is a template for that. */
+export function appAutoUpdate(
+  workloads: string,
+  folder: string,
+  values: { readonly app: string; readonly cluster: string; readonly path: string; readonly repositoryUrl: string },
+): void {
+  const template = join(workloads, "templates", "app-auto-update");
+  if (!isFolder(template)) return;
+  const { app } = values;
+  const component = join(folder, "auto-update");
+  const image = { image: app, repository: `ghcr.io/check/${app}`, registryProvider: "generic", range: defaultRange };
+  instantiate(template, component, { ...values, ...image, revision: "main" });
+  sealedSecret(join(folder, writeCredential), writeSecretOf(app), app);
+  list(folder, "components", "auto-update");
 }

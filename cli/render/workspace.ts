@@ -5,6 +5,7 @@ import { parseDocument } from "yaml";
 import { compareVersions } from "../../functions/spoke/versions.ts";
 import { hubFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
+import { imageAddon } from "../app/auto-update.ts";
 import { foldersIn } from "../fleet/folders.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
 import { copyFiles } from "./copy.ts";
@@ -12,7 +13,15 @@ import { uncut } from "./cutter.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
 import { isBelow } from "./inside.ts";
-import { appCommitStatus, appReceiver, instantiate, sealedSecret, spokeReceiver, WorkspaceError } from "./templates.ts";
+import {
+  appAutoUpdate,
+  appCommitStatus,
+  appReceiver,
+  instantiate,
+  sealedSecret,
+  spokeReceiver,
+  WorkspaceError,
+} from "./templates.ts";
 import { kustomizationFile } from "./tree.ts";
 
 /**
@@ -128,21 +137,27 @@ const isFor = (environment: string, repository: string): boolean =>
   !isFolder(join(repository, "overlays")) || isFolder(join(repository, "overlays", environment));
 
 /** An application whose manifests are in the repository `name`. */
-function addApplication(workspace: Pick<Workspace, "folder" | "workloads">, name: string, environment: string): void {
+function addApplication(
+  workspace: Pick<Workspace, "folder" | "system" | "workloads">,
+  name: string,
+  environment: string,
+): void {
   const app = name.replace(/-manifests$/, "");
   const folder = join(workspace.workloads, "clusters", specimenName(environment), app);
   const overlay = join("overlays", environment);
-  instantiate(join(workspace.workloads, "templates", "app"), folder, {
-    app,
-    tenant: "platform",
+  const source = {
     repositoryUrl: repositoryUrl(name),
-    provider: "generic",
-    revision: "main",
     path: existsSync(join(workspace.folder, name, overlay)) ? `./${overlay}` : "./",
+  };
+  instantiate(join(workspace.workloads, "templates", "app"), folder, {
+    ...{ app, tenant: "platform", provider: "generic", revision: "main" },
+    ...source,
   });
   sealedSecret(join(folder, "credential.yaml"), `${app}-git`, app);
   appReceiver(workspace.workloads, folder, app);
   appCommitStatus(workspace.workloads, folder, { app, cluster: specimenName(environment) });
+  if (componentsIn(join(workspace.system, "tools", environment)).includes(imageAddon))
+    appAutoUpdate(workspace.workloads, folder, { app, cluster: specimenName(environment), ...source });
 }
 
 /** The path in the repositories of the template that a made-up file comes from. */
@@ -154,7 +169,7 @@ function written(path: string): string {
   if (repository === systemName && parts[0] === "spokes") return join(systemName, "templates", "spoke", ...rest);
   if (repository === workloadsName && parts[0] === "clusters") {
     const [, part, ...inPart] = rest;
-    if (part === "receiver" || part === "commit-status")
+    if (part === "receiver" || part === "commit-status" || part === "auto-update")
       return join(workloadsName, "templates", `app-${part}`, ...inPart);
     return join(workloadsName, "templates", "app", ...rest.slice(1));
   }

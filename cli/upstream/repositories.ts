@@ -69,12 +69,12 @@ function versions({ manifest, source }: Document): { readonly target: Target; re
   });
 }
 
-/** Settings called `image`, anywhere below a value, that are whole references. */
+/** Settings called `image`, anywhere below a value, that are whole references: some charts take a name there, and add the tag. */
 function wholeImages(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(wholeImages);
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    key === "image" && typeof inner === "string" ? [inner] : wholeImages(inner),
+    key === "image" && typeof inner === "string" ? (/[:@][^/]*$/.test(inner) ? [inner] : []) : wholeImages(inner),
   );
 }
 

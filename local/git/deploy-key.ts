@@ -1,11 +1,11 @@
-// `deploy-key [--remove] <repository> <public key>`: registers a read-only deploy key at the instance's Git server, or removes one, as one
-// does at a Git host.
+// `deploy-key [--write|--remove] <repository> <public key>`: registers a deploy key at the instance's Git server, read-only or with write
+// access, or removes one, as one does at a Git host.
 import { existsSync } from "node:fs";
 import { currentInstance } from "../instance/index.ts";
 import { bareRepository, gitPaths, registerDeployKeys, removeDeployKey } from "./index.ts";
 
-const isRemoval = process.argv[2] === "--remove";
-const [repository = "", ...words] = process.argv.slice(isRemoval ? 3 : 2);
+const [isWriting, isRemoval] = ["--write", "--remove"].map((flag) => process.argv[2] === flag);
+const [repository = "", ...words] = process.argv.slice(isWriting || isRemoval ? 3 : 2);
 const publicKey = words.join(" ").trim();
 const owner = publicKey.split(" ").slice(2).join(" ");
 const instance = await currentInstance();
@@ -17,8 +17,9 @@ const problem = !existsSync(bareRepository(instance, repository))
       ? `this key opens nothing of ${repository}: '${publicKey}'`
       : undefined;
 if (problem !== undefined) {
-  console.error(`${problem}\nusage: deploy-key [--remove] <repository> 'ssh-ed25519 AAAA… <whose it is>'`);
+  console.error(`${problem}\nusage: deploy-key [--write|--remove] <repository> 'ssh-ed25519 AAAA… <whose it is>'`);
   process.exit(2);
 }
-if (!isRemoval) await registerDeployKeys(instance, [{ repository, publicKey, access: "read" }]);
-console.log(`${owner} may ${isRemoval ? "no longer " : ""}read ${repository}`);
+const access = isWriting ? "read-write" : "read";
+if (!isRemoval) await registerDeployKeys(instance, [{ repository, publicKey, access }]);
+console.log(`${owner} may ${isRemoval ? "no longer read" : isWriting ? "read and write" : "read"} ${repository}`);

@@ -71,7 +71,7 @@ export async function ensureAddonCharts(
     for (const name of archives) await link(join(mirror, name), join(dir, name));
     for (const name of names) {
       const { chart, module } = addonOf(name);
-      if (chart === undefined) continue;
+      if (chart?.folder === undefined) continue;
       say(`${chart.name} ${chart.version}`);
       const folder = join(dir, "work", chart.name);
       await mkdir(folder, { recursive: true });

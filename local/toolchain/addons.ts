@@ -1,7 +1,9 @@
+import { charts } from "../product.ts";
 import {
   certManagerGroup,
   externalDnsGroup,
   type GoGroup,
+  imageAutomationGroup,
   kubeStateMetricsGroup,
   kyvernoGroup,
   metricsServerGroup,
@@ -22,19 +24,28 @@ export interface Addon {
   /** The program's version, where the module's is another. */
   readonly release?: (moduleVersion: string) => string;
   /** None where no module has one: Git has plain manifests then. */
-  readonly chart?: {
-    readonly name: string;
-    /** What Git pins, and the mirror has it under, whatever version of the program is in it (differences.ts). */
-    readonly version: string;
-    /** Whether the module has the chart as it was released under that version. */
-    readonly isReleased?: boolean;
-    /** The folder in the module. */
-    readonly folder: string;
-    /** The chart's appVersion, of which its templates make the tag of the images. */
-    readonly appVersion: (version: string) => string;
-  };
+  readonly chart?: ModuleChart | ToolchainChart;
   /** By repository, as the chart's values name them. */
   readonly images: Readonly<Record<string, AddonImage>>;
+}
+
+interface ModuleChart {
+  readonly name: string;
+  /** What Git pins, and the mirror has it under, whatever version of the program is in it (differences.ts). */
+  readonly version: string;
+  /** Whether the module has the chart as it was released under that version. */
+  readonly isReleased?: boolean;
+  /** The folder in the module. */
+  readonly folder: string;
+  /** The chart's appVersion, of which its templates make the tag of the images. */
+  readonly appVersion: (version: string) => string;
+}
+
+/** A chart that the toolchain's own mirror has (charts.ts). */
+interface ToolchainChart {
+  readonly name: string;
+  readonly version: string;
+  readonly folder?: undefined;
 }
 
 interface AddonImage extends Omit<Recipe, "group"> {
@@ -112,6 +123,18 @@ export const addons = {
         ["reg.kyverno.io/kyverno/kyvernopre", "kyverno-init"],
         ["ghcr.io/kyverno/readiness-checker", "readiness-checker"],
       ].map(([repository, program = ""]) => [repository, { program, path: `/ko-app/${program}`, user: "65532" }]),
+    ),
+  },
+  image_automation: {
+    group: imageAutomationGroup,
+    module: "github.com/fluxcd/image-reflector-controller",
+    chart: { name: charts.flux.name, version: charts.flux.version },
+    // Dockerfile
+    images: Object.fromEntries(
+      ["image-automation-controller", "image-reflector-controller"].map((program) => [
+        `ghcr.io/fluxcd/${program}`,
+        { program, path: `/usr/local/bin/${program}`, user: "65534:65534" },
+      ]),
     ),
   },
   // Without a chart: that of prometheus-community is in no Go module. Paths and users are those of the Dockerfiles; with a user by name

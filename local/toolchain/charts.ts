@@ -5,7 +5,7 @@ import { charts } from "../product.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { type ControllerSource, fluxChartFiles, type Manifest } from "./flux-chart.ts";
 import { moduleDir } from "./go.ts";
-import { externalSecretsGroup, goGroups, mainGroup } from "./go-groups.ts";
+import { externalSecretsGroup, goGroups, imageAutomationGroup, mainGroup } from "./go-groups.ts";
 import { versionOf } from "./go-mod.ts";
 import { imageReferences } from "./images.ts";
 import { makeWritable } from "./patches.ts";
@@ -27,14 +27,22 @@ type ChartName = keyof typeof chartVersions;
 /** Fills an empty folder with a chart's source and returns the version of the program that it installs. */
 type Assemble = (folder: string) => Promise<string>;
 
-/** Flux's controllers: their key in the chart's values, and their module below github.com/fluxcd. */
+/**
+ * Flux's controllers: their key in the chart's values, and their module below github.com/fluxcd. As upstream's, the chart has the last two
+ * beside the others; their programs are the add-on image_automation's.
+ */
 const fluxControllers = {
   sourceController: "source-controller",
   kustomizeController: "kustomize-controller",
   helmController: "helm-controller",
   notificationController: "notification-controller",
   sourceWatcher: "source-watcher/v2",
+  imageAutomationController: "image-automation-controller",
+  imageReflectionController: "image-reflector-controller",
 } as const;
+
+/** The groups that build them. */
+const fluxGroups = [mainGroup, imageAutomationGroup];
 
 const assemble: Readonly<Record<ChartName, Assemble>> = {
   async flux2(folder) {
@@ -105,6 +113,7 @@ function sameVersion(name: ChartName, version: string): string {
 async function readController([key, path]: readonly [string, string]): Promise<ControllerSource> {
   const name = path.replace(/\/v\d+$/, "");
   const module = `github.com/fluxcd/${path}`;
+  const { mod } = fluxGroups.find((group) => group.mod.versions.has(module)) ?? mainGroup;
   const config = join(moduleDir(module), "config");
   const manifests = async (folder: string, files: readonly string[]): Promise<Manifest[]> => {
     const texts = await readTexts(join(config, folder), files);
@@ -113,7 +122,7 @@ async function readController([key, path]: readonly [string, string]): Promise<C
   return {
     key,
     name,
-    tag: versionOf(mainGroup.mod, module),
+    tag: versionOf(mod, module),
     manager: await manifests("manager", ["."]),
     crds: await readTexts(join(config, "crd/bases"), ["."]),
   };
@@ -135,7 +144,9 @@ async function writeFiles(folder: string, files: Readonly<Record<string, string>
 /** Where the mirror is, or will be. The key is our own files and the modules that the charts come from. */
 export async function chartsEntry(root: string): Promise<Entry> {
   const own = await readTexts(import.meta.dirname, ["charts", "charts.ts", "flux-chart.ts", "images.ts"]);
-  const modules = await Promise.all(goGroups.map((group) => readFile(join(group.dir, "go.mod"), "utf8")));
+  const modules = await Promise.all(
+    [...goGroups, imageAutomationGroup].map((group) => readFile(join(group.dir, "go.mod"), "utf8")),
+  );
   return {
     root,
     group: "charts",

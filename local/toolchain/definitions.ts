@@ -3,6 +3,8 @@ import { moduleDir } from "./go.ts";
 
 /** Where the Go modules of the pinned versions keep what API servers know of their kinds: CustomResourceDefinitions, and Kubernetes' OpenAPI. */
 const folders = {
+  "github.com/fluxcd/image-automation-controller": "config/crd/bases",
+  "github.com/fluxcd/image-reflector-controller": "config/crd/bases",
   "github.com/fluxcd/kustomize-controller": "config/crd/bases",
   "github.com/fluxcd/helm-controller": "config/crd/bases",
   "github.com/fluxcd/notification-controller": "config/crd/bases",

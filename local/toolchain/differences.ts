@@ -44,7 +44,7 @@ const parts = (): Difference[] => [
     const { chart } = addonOf(name);
     const why = "the newest that is served as a Go module";
     const local = `that of ${addonVersion(name)}`;
-    return chart && !chart.isReleased
+    return chart?.folder !== undefined && !chart.isReleased
       ? [{ part: `Add-on ${name}`, production: `chart ${chart.version}`, local, why }]
       : [];
   }),

@@ -89,6 +89,9 @@ export const kyvernoGroup = addonGroup("kyverno", (version) => ({
   "github.com/kyverno/kyverno/pkg/version.BuildVersion": version("github.com/kyverno/kyverno"),
 }));
 
+// Alone: Flux's modules ask for newer ones than the others name.
+export const imageAutomationGroup = addonGroup("image-automation", () => ({}));
+
 // Three groups, as each program has its own version in the same variable. They name one another's versions and not those of the
 // groups above, which are older than what kube-state-metrics asks for.
 const PROMETHEUS_VERSION = "github.com/prometheus/common/version.Version";
@@ -111,6 +114,7 @@ export const addonGroups: readonly GoGroup[] = [
   certManagerGroup,
   metricsServerGroup,
   kyvernoGroup,
+  imageAutomationGroup,
   prometheusGroup,
   nodeExporterGroup,
   kubeStateMetricsGroup,

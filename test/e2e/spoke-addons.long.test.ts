@@ -45,7 +45,7 @@ import {
 } from "./support/spokes.ts";
 
 const name = "lime"; // environment dev
-/** Every add-on whose programs can be built here, and the one that has none of its own. */
+/** Every add-on whose programs can be built here but image_automation (image-automation.long.test.ts), and the one that has none of its own. */
 const built = ["cert_manager", "external_dns", "kyverno", "metrics_server", "prometheus"] as const;
 const all = [...built, "s3_buckets"] as const;
 const roleOf = (addon: string) => `fleet-spoke-${name}-addon-${addon.replace("_", "-")}`;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addonBoundary, isAddonAction } from "../../lib/iam/addons.ts";
 import * as fixtures from "../functions/spoke/support/fixtures.ts";
-import { addons, catalogue, rolePatches } from "../support/addon-catalogue.ts";
+import { addons, catalogue, offeredIn, rolePatches } from "../support/addon-catalogue.ts";
 import { allowed, policyLength } from "../support/iam.ts";
 import { referenceProblems } from "../support/iam-reference.ts";
 import { committedConfig } from "../support/program.ts";
@@ -25,6 +25,8 @@ const madeOf: Readonly<Record<string, string>> = {
   prometheus: "Deployment",
   s3_buckets: "Provider",
 };
+/** Service accounts whose names the charts have no value for. */
+const named: Readonly<Record<string, string>> = { image_automation: "image-reflector-controller" };
 const withChart = (addon: string) => existsSync(join(catalogue, addon, "release", "release.yaml"));
 const environments = ["dev", "prod"] as const;
 const example = { dev: "minimal", prod: "production" } as const;
@@ -32,7 +34,13 @@ const dashed = (addon: string) => addon.replaceAll("_", "-");
 const page = (addon: string) => readFileSync(join(catalogue, addon, "README.md"), "utf8");
 
 describe("the catalogue of add-ons", () => {
-  test.for(environments.flatMap((environment) => installed.map((addon) => [addon, environment] as const)))(
+  test("is the same in every environment, but for what commits images, which only dev offers", () => {
+    expect(offeredIn("dev")).toEqual(addons);
+    expect(offeredIn("prod")).toEqual(addons.filter((addon) => addon !== "image_automation"));
+  });
+
+  const offered = (environment: string) => installed.filter((addon) => offeredIn(environment).includes(addon));
+  test.for(environments.flatMap((environment) => offered(environment).map((addon) => [addon, environment] as const)))(
     "has %s for %s, with one Kustomization of its name that is removed before the tools are",
     ([addon, environment]) => {
       const rendered = render(withAddons(example[environment], [addon]));
@@ -96,7 +104,8 @@ describe("the catalogue of add-ons", () => {
       .by(dashed(addon))
       .find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === `${dashed(addon)}-values`);
     const text = String(values?.["data"]?.["values.yaml"]);
-    expect(text).toContain(`name: ${patch?.value.serviceAccount}\n`);
+    if (addon in named) expect(patch?.value.serviceAccount).toBe(named[addon]);
+    else expect(text).toContain(`name: ${patch?.value.serviceAccount}\n`);
     expect(text).toContain(
       `eks.amazonaws.com/role-arn: arn:aws:iam::000000000000:role/fleet-spoke-blue-addon-${dashed(addon)}`,
     );
@@ -135,6 +144,18 @@ describe("the catalogue of add-ons", () => {
     expect(copy.exclude).toEqual(["tools/base/addons/*/release"]);
     for (const addon of addons.filter((name) => existsSync(join(catalogue, name, "role"))))
       expect(existsSync(join(catalogue, addon, "release"))).toBe(true);
+  });
+});
+
+describe("image automation", () => {
+  test("lists tags of repositories of any account, which their policies and addonPermissions narrow, and reads no image", () => {
+    const may = rightsOf("image_automation");
+    const elsewhere = "arn:aws:ecr:us-east-1:111111111111:repository/shop";
+    for (const repository of [arn("ecr", "repository/shop"), elsewhere])
+      expect(may("ecr:ListImages", repository), repository).toBe(true);
+    expect(may("ecr:GetAuthorizationToken", "*")).toBe(true);
+    for (const action of ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "ecr:PutImage", "ecr:BatchDeleteImage"])
+      expect(may(action, arn("ecr", "repository/shop")), action).toBe(false);
   });
 });
 

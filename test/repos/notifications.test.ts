@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { eventKinds } from "../../lib/notifications.ts";
-import { addons } from "../support/addon-catalogue.ts";
+import { offeredIn } from "../support/addon-catalogue.ts";
 import { app, render, withAddons } from "./support/spoke.ts";
 
-const examples = ["minimal", "production"] as const; // of the environments dev and prod
+const examples = { minimal: "dev", production: "prod" } as const;
 const isFlux = ({ apiVersion }: { readonly apiVersion: string }) =>
   /^(source|helm|kustomize)\.toolkit\.fluxcd\.io\//.test(apiVersion);
 
-describe.each(examples)("the notifications of a spoke, in the example %s", (name) => {
+describe.each(Object.entries(examples))("the notifications of a spoke, in the example %s", (name, environment) => {
+  const addons = offeredIn(environment);
   const spoke = render(withAddons(name, addons));
   const [alert] = spoke.by("tools").filter(({ kind }) => kind === "Alert");
   const [provider] = spoke

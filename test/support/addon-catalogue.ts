@@ -10,6 +10,10 @@ export const catalogue = join(import.meta.dirname, "..", "..", "repos", "gitops-
 
 export const addons: readonly string[] = readdirSync(catalogue).sort();
 
+/** Those that an environment offers. */
+export const offeredIn = (environment: string): string[] =>
+  addons.filter((addon) => existsSync(join(catalogue, "..", "..", "..", "tools", environment, addon)));
+
 /** What an add-on says of its role in role/role.yaml. */
 export interface RoleInGit {
   readonly namespace: string;

@@ -16,7 +16,8 @@ import type { Definitions } from "../definitions.ts";
  * server doesn't know, and retries only after a while.
  */
 
-const flux = ["kustomize", "source", "helm", "notification", "image"].map((name) => `${name}.toolkit.fluxcd.io`);
+const flux = ["kustomize", "source", "helm", "notification"].map((name) => `${name}.toolkit.fluxcd.io`);
+const ofImages = "image.toolkit.fluxcd.io";
 const crossplane = ["apiextensions", "pkg", "ops", "protection"].map((name) => `${name}.crossplane.io`);
 const externalSecrets = ["external-secrets.io", "generators.external-secrets.io"];
 
@@ -52,11 +53,18 @@ function ofPackage(reference: string): string[] {
   return service ? [`${service}.aws.m.upbound.io`, `${service}.aws.upbound.io`] : [];
 }
 
+/** The chart flux2 has two controllers with a group of their own, which a release may leave out. */
+const withImages = (values: Manifest["spec"]): boolean =>
+  values?.["imageReflectionController"]?.create !== false || values?.["imageAutomationController"]?.create !== false;
+
 function groupsOf({ manifest }: Rendered): readonly string[] {
   const { kind, spec } = manifest;
   if (kind === "CustomResourceDefinition" || kind === "CompositeResourceDefinition") return [String(spec?.group)];
   if (kind === "Provider" && groupOf(manifest) === "pkg.crossplane.io") return ofPackage(String(spec?.package));
-  if (isHelmRelease(manifest)) return ofChart[spec?.chart?.spec?.chart as string] ?? [];
+  if (isHelmRelease(manifest)) {
+    const chart = spec?.chart?.spec?.chart as string;
+    return [...(ofChart[chart] ?? []), ...(chart === "flux2" && withImages(spec?.values) ? [ofImages] : [])];
+  }
   return [];
 }
 

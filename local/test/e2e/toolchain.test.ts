@@ -7,7 +7,14 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { hasApt } from "../../product.ts";
-import { chartVersions, ensureToolchain, imageReferences, removeCache, type Toolchain } from "../../toolchain/index.ts";
+import {
+  addonImages,
+  chartVersions,
+  ensureToolchain,
+  imageReferences,
+  removeCache,
+  type Toolchain,
+} from "../../toolchain/index.ts";
 import { ensurePython } from "../../toolchain/python.ts";
 import { ensureSystem, fits, SYSTEM_SETS } from "../../toolchain/system.ts";
 
@@ -224,6 +231,28 @@ describe("the chart mirror", () => {
     expect(flags.filter((flag) => flag === "--default-service-account=default")).toHaveLength(2);
   });
 
+  test("flux2 has the image controllers alone, with their CRDs and without rights, where a release leaves the rest out", async () => {
+    const others = ["sourceController", "kustomizeController", "helmController", "notificationController"];
+    const off = [...others.map((key) => `${key}.create`), "rbac.create", "rbac.createAggregation", "policies.create"];
+    const manifests = await render("flux2", "--set", off.map((key) => `${key}=false`).join(","));
+    const controllers = ["image-automation-controller", "image-reflector-controller"];
+    expect(names(manifests, "Deployment")).toEqual(controllers);
+    expect(names(manifests, "ServiceAccount")).toEqual(controllers);
+    expect(names(manifests, "CustomResourceDefinition")).toEqual([
+      "imagepolicies.image.toolkit.fluxcd.io",
+      "imagerepositories.image.toolkit.fluxcd.io",
+      "imageupdateautomations.image.toolkit.fluxcd.io",
+    ]);
+    expect(new Set(manifests.map(({ kind }) => kind))).toEqual(
+      new Set(["CustomResourceDefinition", "Deployment", "ServiceAccount"]),
+    );
+    const images = manifests.flatMap(({ kind, spec }) =>
+      kind === "Deployment" ? spec.template.spec.containers.map(({ image }) => image) : [],
+    );
+    expect(images.sort()).toEqual(addonImages("image_automation").sort());
+    expect(JSON.stringify(manifests)).not.toContain("--events-addr");
+  });
+
   test("flux2 passes annotations of service accounts and CRDs on, and leaves CRDs out when told", async () => {
     const annotation = "serviceAccount.annotations.eks\\.amazonaws\\.com/role-arn=arn";
     const manifests = await render(
@@ -249,7 +278,6 @@ describe("the chart mirror", () => {
     ["an unknown value", ["--set", "nothing=1"], /'nothing' not allowed/],
     ["an unknown value of a controller", ["--set", "sourceController.replica=2"], /'replica' not allowed/],
     ["other rights for its controllers", ["--set", "multitenancy.privileged=false"], /value must be true/],
-    ["a controller that isn't built", ["--set", "imageAutomationController.create=true"], /value must be false/],
   ])("flux2 refuses %s", (_, flags, message) =>
     expect(render("flux2", ...noImages, ...flags)).rejects.toThrow(message),
   );

@@ -62,6 +62,17 @@ describe("fleet offboard", () => {
     ]);
   });
 
+  test("names the key that commits new images, which may write, beside the one that reads", async () => {
+    const notes = "  annotations:\n    fleet.internal/deploy-key: ssh-ed25519 AAAA shop-auto-update@blue\n";
+    const file = "clusters/blue/shop/auto-update/images/credential.yaml";
+    at.write(file, `kind: SealedSecret\nmetadata:\n${notes}`, at.workloads);
+    const { said } = await offboard("shop", "--cluster", "blue", "--yes");
+    expect([...said.matchAll(/remove the deploy key (.*) at /g)].map(([, name]) => name)).toEqual([
+      "shop@blue",
+      "shop-auto-update@blue",
+    ]);
+  });
+
   test("names no deploy key of a repository over HTTPS", async () => {
     onboard("blue", "shop", "https://example.com/shop.git");
     expect((await offboard("shop", "--cluster", "blue", "--yes")).said).not.toContain("deploy key");

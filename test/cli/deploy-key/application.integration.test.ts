@@ -64,6 +64,25 @@ describe("fleet rotate-deploy-key of an application", () => {
     expect(await rotate(["--removed"])).toContain("No rotation of the deploy keys of blue/payment-app is under way");
   });
 
+  test("replaces the key that commits new images together with it, and says that this one may write", async () => {
+    writeSpoke("environment: dev, addons: [image_automation]");
+    const asked = { ...request, autoUpdate: ["ghcr.io/acme/shop"] };
+    await onboardApp(at.checkout, asked, async () => at.fleet, {}, system());
+    const writing = join(folder, "auto-update", "images", "credential.yaml");
+    const next = join(folder, "auto-update", "images", "next", "credential.yaml");
+    const former = keyIn(writing);
+    const said = await rotate(["--new"]);
+    expect(said).toContain(`  at ${request.repositoryUrl}:\n    ${keyIn(nextFile)}\n`);
+    expect(said).toContain(`  at ${request.repositoryUrl}, with write access:\n    ${keyIn(next)}\n`);
+    expect(keyIn(next)).toMatch(/ payment-app-auto-update@blue 2026-01-31T00:00:00Z$/);
+    expect(at.kubeseal.calls().at(-1)?.input.metadata.name).toBe("payment-app-auto-update-git");
+    const made = keyIn(next);
+    const told = await rotate(["--registered"]);
+    expect([keyIn(writing), existsSync(join(at.checkout, next))]).toEqual([made, false]);
+    expect(told).toContain(former);
+    expect(told).toContain("get gitrepository payment-app-auto-update ");
+  });
+
   test("is sealed with the spoke's own key, as its Spoke says", async () => {
     await onboard();
     writeSpoke("environment: dev, sealing: cluster");

@@ -41,16 +41,12 @@ describe("fleet promote", () => {
   });
 
   test("changes nothing where both run the same, also when it is run again", async () => {
-    expect(await promote()).toEqual({
-      code: 0,
-      said: "Nothing to promote: prod has the versions, add-ons and Composition of dev",
-    });
+    rmSync(join(at.system, "tools", "dev", "image_automation"), { recursive: true });
+    const same = { code: 0, said: "Nothing to promote: prod has the versions, add-ons and Composition of dev" };
+    expect(await promote()).toEqual(same);
     edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
     await promote();
-    expect(await promote()).toEqual({
-      code: 0,
-      said: "Nothing to promote: prod has the versions, add-ons and Composition of dev",
-    });
+    expect(await promote()).toEqual(same);
   });
 
   test.each([
@@ -195,6 +191,18 @@ describe("fleet promote", () => {
     expect(prod.indexOf("grafana_version")).toBeLessThan(prod.indexOf("kube_state_metrics_version"));
   });
 
+  test("leaves an add-on to the environment that says it is for no other one, also where it is named", async () => {
+    const { code, said } = await promote("--only", "image_automation");
+    expect(code).toBe(0);
+    expect(words(said)).toContainEqual(
+      expect.stringMatching(
+        /^image_automation \| not offered \| offered \| stays: not promoted: where merges happen by/,
+      ),
+    );
+    expect(said).toContain("Nothing to promote: but for what stays, prod has");
+    expect(at.has("tools/prod/image_automation")).toBe(false);
+  });
+
   /** Takes the add-on prometheus and the versions that it uses from prod. */
   const withoutPrometheus = () => {
     rmSync(join(at.system, "tools", "prod", "prometheus"), { recursive: true });
@@ -255,7 +263,7 @@ describe("fleet promote", () => {
     const files = ["kustomization.yaml", "kyverno/patch.yaml", "versions.yaml"].map((file) => `tools/prod/${file}`);
     const note = `Note: what else differs from dev is prod's own and stays: ${files.join(", ")}\n`;
     expect((await promote()).said).toContain(note);
-    expect((await promote()).said).toContain(`${note}Nothing to promote: prod has the versions,`);
+    expect((await promote()).said).toMatch(/Nothing to promote: but for what stays, prod has the versions,/);
     expect(at.read("tools/prod/kustomization.yaml")).toBe(`# Ours.\n${own}`);
     expect(at.has("tools/prod/kyverno/patch.yaml")).toBe(false);
   });

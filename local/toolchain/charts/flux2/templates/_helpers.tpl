@@ -24,7 +24,7 @@ app.kubernetes.io/component: {{ . }}
 {{- if eq $name "source-controller" }}
 --storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc.cluster.local.
 {{- end }}
-{{- if ne $name "notification-controller" }}
+{{- if and (ne $name "notification-controller") $values.notificationController.create }}
 --events-addr=http://notification-controller.$(RUNTIME_NAMESPACE).svc.cluster.local.
 {{- end }}
 {{- if and (has $name (list "kustomize-controller" "helm-controller")) $values.sourceWatcher.create }}
