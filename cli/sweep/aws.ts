@@ -39,9 +39,10 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
   const asked = asking(policy);
   const own = { ...config, region };
   const client = new EC2Client(own);
+  const owned = `kubernetes.io/cluster/${name}`;
   const inVpc = [{ Name: "vpc-id", Values: [vpc] }];
   const ofCluster = [
-    { Name: `tag:kubernetes.io/cluster/${name}`, Values: ["owned"] },
+    { Name: `tag:${owned}`, Values: ["owned"] },
     { Name: "status", Values: ["available"] },
   ];
   const [{ Account: account = "" }, hasCluster, interfaces, groups, volumes] = await Promise.all([
@@ -65,17 +66,20 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
   return {
     account,
     hasCluster,
-    interfaces: interfaces.map(({ NetworkInterfaceId: id = "", Description: description = "", Status, TagSet }) => ({
-      ...{ id, description, tags: tagsOf(TagSet), isFree: Status === "available" },
-    })),
+    // Also where the filters are not heeded, as by some endpoints that only look like AWS.
+    interfaces: interfaces
+      .filter(({ VpcId }) => VpcId === vpc)
+      .map(({ NetworkInterfaceId: id = "", Description: description = "", Status, TagSet }) => ({
+        ...{ id, description, tags: tagsOf(TagSet), isFree: Status === "available" },
+      })),
     groups: groups
-      .filter(({ GroupName }) => GroupName !== "default")
+      .filter(({ GroupName, VpcId }) => VpcId === vpc && GroupName !== "default")
       .map(({ GroupId: id = "", GroupName = "", Description, Tags }) => ({
         ...{ id, description: `${GroupName}: ${Description ?? ""}`, tags: tagsOf(Tags) },
       })),
-    volumes: volumes.map(({ VolumeId: id = "", Size, Tags }) => ({
-      ...{ id, description: `${Size ?? 0} GiB`, tags: tagsOf(Tags) },
-    })),
+    volumes: volumes
+      .map(({ VolumeId: id = "", Size, Tags }) => ({ id, description: `${Size ?? 0} GiB`, tags: tagsOf(Tags) }))
+      .filter(({ tags }) => tags[owned] === "owned"),
   };
 }
 

@@ -1,0 +1,61 @@
+import {
+  AuthorizeSecurityGroupIngressCommand,
+  CreateNatGatewayCommand,
+  CreateNetworkInterfaceCommand,
+  CreateSecurityGroupCommand,
+  DeleteNatGatewayCommand,
+  DeleteNetworkInterfaceCommand,
+  DeleteSecurityGroupCommand,
+  DeleteSubnetCommand,
+  DescribeSubnetsCommand,
+  type EC2Client,
+  RevokeSecurityGroupIngressCommand,
+} from "@aws-sdk/client-ec2";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+
+/** What EC2 does not remove while something uses it. */
+
+let cloud: GatewayCloud;
+let ec2: EC2Client;
+let subnets: string[];
+beforeAll(async () => {
+  cloud = await startGatewayCloud();
+  ({ ec2 } = cloud.deployer);
+  subnets = await cloud.subnets();
+});
+afterAll(() => cloud.remove());
+
+const deleting = (SubnetId: string | undefined) => outcome(ec2.send(new DeleteSubnetCommand({ SubnetId })));
+
+test("a subnet with an interface in it stays, and one with a NAT gateway, until these are gone", async () => {
+  const [first, second] = subnets;
+  const { NetworkInterface } = await ec2.send(new CreateNetworkInterfaceCommand({ SubnetId: first }));
+  const { NatGateway } = await ec2.send(new CreateNatGatewayCommand({ SubnetId: second, ConnectivityType: "private" }));
+  expect([await deleting(first), await deleting(second)]).toEqual(["DependencyViolation", "DependencyViolation"]);
+  const { NetworkInterfaceId } = NetworkInterface ?? {};
+  await ec2.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId }));
+  await ec2.send(new DeleteNatGatewayCommand({ NatGatewayId: NatGateway?.NatGatewayId }));
+  expect(await deleting(second)).toBe("allowed");
+});
+
+test("a security group that an interface or another group's rule uses stays until it does not", async () => {
+  const [SubnetId] = subnets;
+  const { Subnets } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds: [SubnetId ?? ""] }));
+  const group = async (GroupName: string) => {
+    const VpcId = Subnets?.[0]?.VpcId;
+    const { GroupId } = await ec2.send(new CreateSecurityGroupCommand({ GroupName, VpcId, Description: GroupName }));
+    return GroupId ?? "";
+  };
+  const [used, using] = [await group("used"), await group("using")];
+  const removing = (GroupId: string) => outcome(ec2.send(new DeleteSecurityGroupCommand({ GroupId })));
+  const { NetworkInterface } = await ec2.send(new CreateNetworkInterfaceCommand({ SubnetId, Groups: [used] }));
+  expect(await removing(used)).toBe("DependencyViolation");
+  const { NetworkInterfaceId } = NetworkInterface ?? {};
+  await ec2.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId }));
+  const rule = { GroupId: using, IpPermissions: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: used }] }] };
+  await ec2.send(new AuthorizeSecurityGroupIngressCommand(rule));
+  expect(await removing(used)).toBe("DependencyViolation");
+  await ec2.send(new RevokeSecurityGroupIngressCommand(rule));
+  expect([await removing(used), await removing(using)]).toEqual(["allowed", "allowed"]);
+});
