@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { bridgeLabels, fromBase64, readBridgeData } from "../../../lib/bridge.ts";
 import { hub, settings, spoke } from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
+import { World, type WorldOptions } from "./support/world.ts";
 
 const identity = {
   roleArn: "arn:aws:iam::000000000000:role/fleet-hub-argocd",
@@ -25,7 +25,10 @@ function secretOf(world: World): Record<string, Record<string, string>> {
   return Object.fromEntries(operations.map(({ path, value }) => [path, value]));
 }
 
-function ready(change: object = {}, options = { hub: onHub, settings: given("shop") }): World {
+function ready(
+  change: Record<string, unknown> = {},
+  options: WorldOptions = { hub: onHub, settings: given("shop") },
+): World {
   const world = new World(spoke(change), options);
   expect(world.settle().ready).toBe(true);
   return world;
