@@ -18,7 +18,6 @@ import {
   instance,
   kubectl,
   pulumi,
-  root,
   scratch,
   secretData,
   tryKubectl,
@@ -77,7 +76,10 @@ function settingsInGit(): Record<string, string> {
 
 /** An example of the guide, over the repository on the instance's Git server. */
 function example(name: string): Editable {
-  const text = readFileSync(join(root, "examples", "argocd", `${name}.yaml`), "utf8");
+  const text = readFileSync(
+    join(repository.folder, "platform", "hub", "argocd", "applications", `${name}.yaml`),
+    "utf8",
+  );
   const here = `file://${bareRepository(instance, APP_REPOSITORY)}`;
   return parse(text.replaceAll(`https://git.example.com/${APP_REPOSITORY}.git`, here).replace("v1.0.0", "main"));
 }

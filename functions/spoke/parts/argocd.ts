@@ -22,9 +22,7 @@ function secretPatches(metadata: ClusterMetadata, access: ArgocdAccess, ring: st
     "/metadata/annotations": annotations,
     "/data": inBase64(data),
   };
-  return [
-    patchOf({ kind: "Secret" }, ...Object.entries(values).map(([path, value]) => ({ op: "add", path, value }))),
-  ];
+  return [patchOf({ kind: "Secret" }, ...Object.entries(values).map(([path, value]) => ({ op: "add", path, value })))];
 }
 
 /**
