@@ -687,7 +687,7 @@ describe("the configuration", () => {
       ),
     );
     // Nobody logs in there.
-    hosts.delete("public.ecr.aws");
+    for (const host of ["public.ecr.aws", "ecr-public.aws.com"]) hosts.delete(host);
     expect(hosts.size).toBeGreaterThan(3);
     for (const host of [...hosts, "https://index.docker.io/v1/"]) expect(withPullSecret([host]), host).toEqual([]);
   });

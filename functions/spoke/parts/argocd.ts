@@ -1,7 +1,7 @@
 import { type ArgocdAccess, argocdClusterSecret, argocdIdentity } from "../../../lib/argocd.ts";
 import { type ClusterMetadata, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
 import { arns } from "../../../lib/iam/policy.ts";
-import { chainArtifact } from "../../../lib/layout.ts";
+import { argocdClusterFolder, chainArtifact } from "../../../lib/layout.ts";
 import { fleetNames, namespaces } from "../../../lib/names.ts";
 import type { Context } from "../context.ts";
 import { otherKinds } from "../kinds.ts";
@@ -36,7 +36,7 @@ function clusterKustomization(name: string, namespace: string, patches: object[]
     metadata: { name },
     spec: {
       sourceRef: { kind: "ExternalArtifact", name: chainArtifact, namespace: namespaces.flux },
-      path: "./spoke-bootstrap/argocd",
+      path: `./${argocdClusterFolder}`,
       targetNamespace: namespace,
       interval: "10m",
       retryInterval: "30s",
