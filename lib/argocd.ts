@@ -19,7 +19,7 @@ export const argocdIdentity = "argocd";
 export const argocdController = "argocd-application-controller";
 
 /** The label by which Argo CD finds its cluster secrets. */
-export const argocdClusterLabel = { "argocd.argoproj.io/secret-type": "cluster" } as const;
+const argocdClusterLabel = { "argocd.argoproj.io/secret-type": "cluster" } as const;
 
 /** What catalogues of the GitOps bridge select clusters by, under the names that they use. */
 const catalogueLabels = (metadata: ClusterMetadata, ring: string | undefined) => ({
