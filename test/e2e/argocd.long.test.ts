@@ -87,6 +87,9 @@ function example(name: string): Editable {
 /** The parts of an installation that a chart makes, but for its pods: Argo CD has rights in its own namespace of the hub only. */
 async function install(): Promise<void> {
   await apply(...definitions());
+  const kinds = definitions().map(({ metadata }) => metadata.name);
+  // kubectl fails where nothing has noted a condition yet.
+  await eventually(60, () => kubectl(["wait", "crd", ...kinds, "--for=condition=Established", "--timeout=30s"]));
   const rbac = "rbac.authorization.k8s.io";
   const own = { name: controller, namespace };
   const part = { "app.kubernetes.io/part-of": "argocd" };
@@ -181,8 +184,17 @@ beforeAll(async () => {
   argocd = await start();
 });
 
+/** Lets Applications of a test that failed go without Argo CD, which would remove what they made. */
+async function letGo(): Promise<void> {
+  await tryKubectl(["delete", "applicationset", "--all", ...inArgocd, "--cascade=orphan"]);
+  const { stdout } = await tryKubectl(["get", "applications.argoproj.io", ...inArgocd, "--output", "name"]);
+  for (const name of stdout.split("\n").filter(Boolean))
+    await tryKubectl(["patch", name, ...inArgocd, "--type=merge", "--patch", '{"metadata":{"finalizers":null}}']);
+}
+
 afterAll(async () => {
   await argocd?.stop();
+  await letGo();
   await repository?.restore();
   for (const name of names) await untilGone(name);
   if (built !== undefined)
@@ -199,9 +211,11 @@ describe("Argo CD on the hub", () => {
       expect(found).toEqual(["cluster-hub", ...names.map((name) => `cluster-${name}`)]);
     });
     for (const name of names) {
-      const { metadata } = await get(["secret", `cluster-${name}`, ...inArgocd]);
-      expect(metadata.labels).toMatchObject({ cluster_name: name, environment: spokes[name], tenant: "payments" });
-      expect(metadata.annotations).toMatchObject(await secretData("spokes", `cluster-${name}`));
+      await eventually(SECONDS, async () => {
+        const { metadata } = await get(["secret", `cluster-${name}`, ...inArgocd]);
+        expect(metadata.labels).toMatchObject({ cluster_name: name, environment: spokes[name], tenant: "payments" });
+        expect(metadata.annotations).toMatchObject(await secretData("spokes", `cluster-${name}`));
+      });
       const { config = "", ...data } = await secretData(namespace, `cluster-${name}`);
       expect(data).toEqual({
         name,
