@@ -89,12 +89,6 @@ export const kyvernoGroup = addonGroup("kyverno", (version) => ({
   "github.com/kyverno/kyverno/pkg/version.BuildVersion": version("github.com/kyverno/kyverno"),
 }));
 
-// Alone, with the Kubernetes versions of its own go.mod. No add-on of a cluster: its programs run on this machine, for who asks for them.
-export const argocdGroup = addonGroup("argocd", (version) => ({
-  // Makefile
-  "github.com/argoproj/argo-cd/v3/common.version": version("github.com/argoproj/argo-cd/v3").slice(1),
-}));
-
 // Three groups, as each program has its own version in the same variable. They name one another's versions and not those of the
 // groups above, which are older than what kube-state-metrics asks for.
 const PROMETHEUS_VERSION = "github.com/prometheus/common/version.Version";
@@ -112,15 +106,21 @@ export const kubeStateMetricsGroup = addonGroup("kube-state-metrics", (version) 
   "k8s.io/kube-state-metrics/v2/pkg/app.ClientGoVersion": version("k8s.io/client-go"),
 }));
 
+// Alone, with the Kubernetes versions of its own go.mod. No add-on of a cluster: its programs run on this machine, for who asks for them.
+export const argocdGroup = addonGroup("argocd", (version) => ({
+  // Makefile
+  "github.com/argoproj/argo-cd/v3/common.version": version("github.com/argoproj/argo-cd/v3").slice(1),
+}));
+
 export const addonGroups: readonly GoGroup[] = [
   externalDnsGroup,
   certManagerGroup,
   metricsServerGroup,
   kyvernoGroup,
-  argocdGroup,
   prometheusGroup,
   nodeExporterGroup,
   kubeStateMetricsGroup,
+  argocdGroup,
 ];
 
 /** The least Go release that builds all of these: the newest of their go directives. */
