@@ -9,7 +9,7 @@ import type { HubCluster } from "../components/hub-cluster.ts";
 import type { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace } from "../components/metrics-workspace.ts";
 import type { SecretStore } from "../components/secret-store.ts";
-import type { ArgocdAccess } from "../lib/argocd.ts";
+import { type ArgocdAccess, argocdIdentity } from "../lib/argocd.ts";
 import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
 import { hubFolder } from "../lib/layout.ts";
 import { fleetNames, type HubIdentity, hubName } from "../lib/names.ts";
@@ -115,7 +115,11 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
           : settings.environment,
         spokePrefix: names.spokePrefix,
         spokeCidrPool: settings.spokeCidrPool,
-        addons: ["crossplane", "external_secrets", "flux", ...(settings.kyverno ? ["kyverno"] : [])],
+        addons: [
+          ...["crossplane", "external_secrets", "flux"],
+          ...(settings.kyverno ? ["kyverno"] : []),
+          ...(settings.argocdSpokes ? [argocdIdentity] : []),
+        ],
       }),
     );
   return { metadata, namespace: fluxNamespace, argocd: argocd(settings, cluster) };

@@ -18,8 +18,10 @@ import { RegistryCredentialsSecret } from "../components/registry-credentials.ts
 import { SealingKeySecrets } from "../components/sealing-key-secrets.ts";
 import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
+import { argocdIdentity } from "../lib/argocd.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
+import { argocdRole } from "./argocd.ts";
 import { addonBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
@@ -92,6 +94,7 @@ const identities = hubIdentities({
   tags,
 });
 const agent = metrics && metricsRole(settings, cluster, metrics, tags);
+const argocd = argocdRole(settings, account, cluster, tags);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -118,7 +121,7 @@ const bridge = new ClusterSecret(
     tenants,
     addonBoundary,
     metrics,
-    identities: { ...identities, ...(agent && { prometheus: agent }) },
+    identities: { ...identities, ...(agent && { prometheus: agent }), ...(argocd && { [argocdIdentity]: argocd }) },
   }),
   { provider: cluster.provider, dependsOn: [flux] },
 );

@@ -191,6 +191,37 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[]
   ];
 }
 
+function argocdSpokesRule({ argocdClusterSecret, argocdRoleArn, argocdSpokes }: Readable): Problem[] {
+  if (!argocdSpokes) return [];
+  const problem = (what: string, got: string, remedy: string): Problem => ({
+    key: "argocdSpokes",
+    what,
+    got,
+    allowed: "false, or true with argocdClusterSecret true and without argocdRoleArn",
+    remedy,
+  });
+  return [
+    ...(argocdClusterSecret === false
+      ? [
+          problem(
+            "needs the Argo CD cluster secret of the hub, whose namespace it shares",
+            "true",
+            "pulumi config set argocdClusterSecret true, or pulumi config rm argocdSpokes",
+          ),
+        ]
+      : []),
+    ...(argocdRoleArn
+      ? [
+          problem(
+            "is for an Argo CD on the hub, and argocdRoleArn says that it is elsewhere",
+            argocdRoleArn,
+            "pulumi config rm argocdRoleArn, or pulumi config rm argocdSpokes",
+          ),
+        ]
+      : []),
+  ];
+}
+
 function poolSizeRule({ spokeCidrPool }: Readable): Problem[] {
   const pool = parseCidr(spokeCidrPool ?? "");
   if (pool === undefined || pool.prefix <= poolPrefix) return [];
@@ -237,6 +268,7 @@ export const rules: readonly Rule[] = [
   gitRules,
   registryRules,
   argocdRule,
+  argocdSpokesRule,
   metricsRules,
   notificationRules,
   addonRules,

@@ -140,6 +140,7 @@ export const keys = {
     ),
   ),
   argocdClusterSecret: flag,
+  argocdSpokes: flag,
   argocdNamespace: label("argocd"),
   argocdRoleArn: text(
     /^(arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+)?$/,

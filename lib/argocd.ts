@@ -8,10 +8,37 @@ export type ArgocdAccess =
       readonly roleArn: string;
       readonly endpoint: string;
       readonly certificateAuthority: string;
+      /** The only namespaces in which Argo CD has rights; without them the whole cluster. */
+      readonly namespaces?: readonly string[];
     };
 
-/** An Argo CD cluster secret with the same labels and data (as annotations), for existing GitOps-bridge catalogues. */
-export function argocdClusterSecret(metadata: ClusterMetadata, access: ArgocdAccess) {
+/** The key of Argo CD among the hub's identities and add-ons. */
+export const argocdIdentity = "argocd";
+
+/** The part of Argo CD that acts on clusters, and the name that upstream's chart gives its service account. */
+export const argocdController = "argocd-application-controller";
+
+/** The label by which Argo CD finds its cluster secrets. */
+const argocdClusterLabel = { "argocd.argoproj.io/secret-type": "cluster" } as const;
+
+/** What catalogues of the GitOps bridge select clusters by, under the names that they use. */
+const catalogueLabels = (metadata: ClusterMetadata, ring: string | undefined) => ({
+  cluster_name: metadata.name,
+  environment: metadata.environment,
+  kubernetes_version: metadata.kubernetesVersion,
+  tenant: metadata.tenant,
+  ...(ring === undefined ? {} : { ring }),
+});
+
+/** With `namespaces` Argo CD looks at these alone, and at nothing that is of no namespace. */
+const limits = (namespaces: readonly string[] | undefined) =>
+  namespaces === undefined ? {} : { namespaces: namespaces.join(","), clusterResources: "false" };
+
+/**
+ * An Argo CD cluster secret with the same labels and data (as annotations), for existing GitOps-bridge catalogues.
+ * @param ring of a spoke that is in one
+ */
+export function argocdClusterSecret(metadata: ClusterMetadata, access: ArgocdAccess, ring?: string) {
   const inCluster = access.kind === "in-cluster";
   const config = inCluster
     ? { tlsClientConfig: { insecure: false } }
@@ -20,12 +47,13 @@ export function argocdClusterSecret(metadata: ClusterMetadata, access: ArgocdAcc
         tlsClientConfig: { insecure: false, caData: access.certificateAuthority },
       };
   return {
-    labels: { ...bridgeLabels(metadata), "argocd.argoproj.io/secret-type": "cluster" },
+    labels: { ...bridgeLabels(metadata), ...catalogueLabels(metadata, ring), ...argocdClusterLabel },
     annotations: bridgeData(metadata),
     data: {
       name: metadata.name,
       server: inCluster ? "https://kubernetes.default.svc" : access.endpoint,
       config: JSON.stringify(config),
+      ...(inCluster ? {} : limits(access.namespaces)),
     },
   };
 }

@@ -25,3 +25,6 @@ export const spokeSync = (spoke: string): string => `spoke-${spoke}`;
 
 /** Name of the artifact with the bootstrap chain. */
 export const chainArtifact = "bootstrap-chain";
+
+/** What becomes the Argo CD cluster secret of a spoke, on hubs whose Argo CD acts on spokes. */
+export const argocdClusterFolder = "spoke-bootstrap/argocd";

@@ -83,6 +83,9 @@ export function fleetNames(fleet: string) {
     identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
     /** Of the agent that sends the hub's metrics. */
     metricsRole: `${hub}-prometheus`,
+    /** Of Argo CD on the hub, and the one that it assumes on spokes. */
+    argocdRole: `${hub}-argocd`,
+    argocdSpokesRole: `${hub}-argocd-spokes`,
     /** With which Grafana reads the fleet's metrics. */
     grafanaRole: `${hub}-grafana`,
     boundaryPolicy: `${fleet}-boundary`,
@@ -129,7 +132,7 @@ export function derivedNames(
     { kind: "eksCluster", name: names.hubCluster },
     { kind: "eksNodeGroup", name: names.nodeGroup },
     ...[
-      ...[names.clusterRole, names.nodeRole, names.metricsRole, names.grafanaRole],
+      ...[names.clusterRole, names.nodeRole, names.metricsRole, names.grafanaRole, names.argocdSpokesRole],
       ...hubIdentities.map(names.identityRole),
     ].map((name) => ({ kind: "iamRole", name }) as const),
     { kind: "iamPolicy", name: names.boundaryPolicy },

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { bridgeFile, platformHub, ringsPolicy } from "../../lib/layout.ts";
+import { argocdClusterFolder, bridgeFile, platformHub, ringsPolicy } from "../../lib/layout.ts";
 import { Files, filesBelow, isFolder, isYaml } from "../render/files.ts";
 import { type Finding, Findings, type Warning } from "../render/findings.ts";
 import { allObjects, type RenderedFleet } from "../render/fleet.ts";
@@ -112,7 +112,8 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
   const isData = (file: string) => data.includes(file) || isBelow(join(system, "templates", "ring"), file);
   const isOfSomeHubs = (file: string) => {
     const [folder = ""] = relative(join(system, platformHub), file).split("/");
-    return existsSync(join(system, platformHub, folder, "kustomization.yaml"));
+    const isChosen = existsSync(join(system, platformHub, folder, "kustomization.yaml"));
+    return isChosen || isBelow(join(system, argocdClusterFolder), file);
   };
   return ["gitops-system", "gitops-workloads"]
     .map((name) => join(root, name))

@@ -15,7 +15,13 @@ import { counters, type Usage } from "./usage.ts";
 export type Share = Readonly<Record<QuotaName, number>>;
 
 /** What the hub of a stack uses. */
-export function hubShare({ vpcId, natGateways = "single", zones = 2, metrics = "none" }: Readable): Share {
+export function hubShare({
+  vpcId,
+  natGateways = "single",
+  zones = 2,
+  metrics = "none",
+  argocdSpokes,
+}: Readable): Share {
   const gateways = vpcId ? 0 : { single: 1, "per-zone": zones, none: 0 }[natGateways];
   return {
     vpcs: vpcId ? 0 : 1,
@@ -25,7 +31,7 @@ export function hubShare({ vpcId, natGateways = "single", zones = 2, metrics = "
     clusters: 1,
     oidcProviders: 1,
     // Its control plane's, its nodes', and those of its controllers.
-    roles: 2 + hubIdentities.length + (metrics === "none" ? 0 : 1),
+    roles: 2 + hubIdentities.length + (metrics === "none" ? 0 : 1) + (argocdSpokes ? 2 : 0),
   };
 }
 

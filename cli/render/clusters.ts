@@ -3,6 +3,7 @@ import type { Spoke } from "../../functions/spoke/api.ts";
 import { metadataOf } from "../../functions/spoke/parts/handover.ts";
 import type { Settings } from "../../functions/spoke/settings.ts";
 import { surroundingsOf } from "../../functions/spoke/surroundings.ts";
+import { argocdController, argocdIdentity } from "../../lib/argocd.ts";
 import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
 import { fleetNames, hubIdentities, hubName, metricsAgent, namespaces } from "../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke.ts";
@@ -58,6 +59,11 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
         ]),
       ),
       prometheus: { roleArn: arn("iam", `role/${names.metricsRole}`, ""), ...metricsAgent },
+      [argocdIdentity]: {
+        roleArn: arn("iam", `role/${names.argocdRole}`, ""),
+        namespace: "argocd",
+        serviceAccount: argocdController,
+      },
     },
     repositories: {
       gitopsSystem: { url: repositoryUrl("gitops-system"), revision: "main" },

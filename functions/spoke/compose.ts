@@ -21,6 +21,7 @@ import { chooseNetwork } from "./network-choice.ts";
 import { nodeGroupOf } from "./node-groups.ts";
 import { isHealthy, Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
+import { composeArgocd } from "./parts/argocd.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
 import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
@@ -84,6 +85,7 @@ function composeParts(context: Context): void {
   composeNodes(context);
   composeIdentities(context);
   composeHandover(context);
+  composeArgocd(context);
 }
 
 function wanted(

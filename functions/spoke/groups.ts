@@ -6,7 +6,9 @@ export const groups = {
   bootstrap: { part: "bootstrap", removedAfter: [] },
   /** How Flux reaches the spoke, and what it substitutes. */
   handover: { part: "bootstrap", removedAfter: ["bootstrap"] },
-  accessPolicies: { part: "identities", removedAfter: ["bootstrap"] },
+  /** How Argo CD on the hub reaches the spoke. */
+  argocd: { part: "bootstrap", removedAfter: [] },
+  accessPolicies: { part: "identities", removedAfter: ["bootstrap", "argocd"] },
   /** The admin policy of Flux on the hub, which comes and goes (hub-access.ts). */
   hubAdmin: { part: "identities", removedAfter: ["bootstrap"] },
   accessEntries: { part: "identities", removedAfter: ["accessPolicies", "hubAdmin"] },

@@ -77,6 +77,11 @@ export const resources = {
   /** Access of a team's member, by a digest of the ARN; EKS has one association for each access policy of an entry. */
   teamPolicy: (access: TeamAccess, digest: string) => row("accessPolicies", `access-policy-team-${access}-${digest}`),
 
+  /** Access of Argo CD on the hub, and the Kustomization that writes its cluster secret. */
+  argocdEntry: row("accessEntries", "access-entry-argocd"),
+  argocdPolicy: row("accessPolicies", "access-policy-argocd"),
+  argocdCluster: row("argocd", "argocd"),
+
   kubeConfig: row("handover", "kubeconfig"),
   clusterAuth: row("handover", "cluster-auth"),
   clusterSecret: row("handover", "cluster-secret"),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { group } from "../../lib/labels.ts";
+import { isPlatformNamespace } from "../../lib/names.ts";
 import { amiTypes, type EksAddon, eksAddons } from "./api.ts";
 
 const minor = z.string().regex(/^1\.\d{2}$/);
@@ -46,6 +47,20 @@ const entries = <Value extends z.ZodType>(key: z.ZodString, value: Value) =>
     .nullish()
     .transform((found) => found ?? {});
 
+/** What Argo CD may do on spokes, where the stack gives it a role for them (`argocdSpokes`). */
+const argocd = z.strictObject({
+  /** The namespaces in which it has EKS's edit policy. */
+  namespaces: z
+    .array(
+      z
+        .string()
+        .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "must be the name of a namespace")
+        .refine((name) => !isPlatformNamespace(name), "is a namespace of the platform, in which Argo CD has no rights"),
+    )
+    .min(1)
+    .transform((names) => [...new Set(names)].sort()),
+});
+
 const schema = z.strictObject({
   apiVersion: z.literal(`${group}/v1alpha1`),
   kind: z.literal("SpokeSettings"),
@@ -63,6 +78,8 @@ const schema = z.strictObject({
   stages: entries(z.string(), stage),
   /** What add-ons need in AWS, by their names in snake_case; an add-on that is not here gets no role. */
   addons: entries(z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/), addon),
+  /** Without it Argo CD has nothing to do with spokes. */
+  argocd: argocd.nullish().transform((found) => found ?? undefined),
 });
 
 /** The input of the Composition's pipeline step: what the platform team decides for all spokes. */

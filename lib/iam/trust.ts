@@ -1,4 +1,4 @@
-import { type Condition, type PolicyDocument, policy } from "./policy.ts";
+import { type Condition, type PolicyDocument, policy, type Scope } from "./policy.ts";
 
 /** Trust policy of a role that an AWS service assumes, e.g. `eks.amazonaws.com`, perhaps for some of its callers only. */
 export function serviceTrust(
@@ -8,6 +8,23 @@ export function serviceTrust(
 ): PolicyDocument {
   const trusted = { Effect: "Allow", Principal: { Service: service }, Action: actions } as const;
   return policy(condition === undefined ? trusted : { ...trusted, Condition: condition });
+}
+
+/**
+ * Trust policy of a role that one other role of the account assumes. The condition names it, not the principal: as a principal AWS would
+ * keep the ID of the role that exists now, and no longer trust one that is made again under its name (IAM User Guide, "AWS JSON policy
+ * elements: Principal").
+ */
+export function roleTrust(
+  { partition, accountId }: Pick<Scope, "partition" | "accountId">,
+  roleArn: string,
+): PolicyDocument {
+  return policy({
+    Effect: "Allow",
+    Principal: { AWS: `arn:${partition}:iam::${accountId}:root` },
+    Action: ["sts:AssumeRole"],
+    Condition: { ArnEquals: { "aws:PrincipalArn": roleArn } },
+  });
 }
 
 /** An IAM OIDC provider: its ARN and the issuer URL as the cluster reports it, with or without `https://`. */

@@ -36,3 +36,7 @@ export function spokeViewerPolicy(scope: Scope, spokePrefix: string): PolicyDocu
     Resource: [arns(scope).cluster(`${spokePrefix}*`)],
   });
 }
+
+/** What Argo CD on the hub needs in AWS: the role as which it acts on spokes. Its rights there come from access entries for that role. */
+export const argocdPolicy = (spokesRoleArn: string): PolicyDocument =>
+  policy({ Sid: "ActOnSpokes", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [spokesRoleArn] });

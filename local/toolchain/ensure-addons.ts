@@ -4,8 +4,8 @@ import { compare } from "../product.ts";
 import { addonChartsEntry, ensureAddonCharts } from "./addon-charts.ts";
 import { type AddonName, addonOf, addonVersion, groupsOf } from "./addons.ts";
 import { areComplete, cacheRoot, type Entry } from "./cache.ts";
-import { areBuilt, ensureGoGroup, goEntry, goPackages, goWork, removeAddonBuild } from "./go.ts";
-import { type GoGroup, goNeeded } from "./go-groups.ts";
+import { areBuilt, ensureGoGroup, goEntry, goPackages, goWork, moduleDir, removeAddonBuild } from "./go.ts";
+import { argocdGroup, type GoGroup, goNeeded } from "./go-groups.ts";
 import { GoProgress } from "./go-progress.ts";
 import { ensureImage, type Image, imageEntry } from "./images.ts";
 import { Reporter } from "./progress.ts";
@@ -55,17 +55,34 @@ export async function ensureAddonProgram(
   program: string,
   write: (line: string) => void,
 ): Promise<string> {
-  const root = cacheRoot();
   const groups = groupsOf(name);
   const group = groups.find(({ programs }) => programs.includes(program));
   if (group === undefined)
     throw new Error(
       `the add-on ${name} has no program ${JSON.stringify(program)}: it has ${groups.flatMap(({ programs }) => programs).join(", ")}`,
     );
-  const ensure = async (report: (line: string) => void) => {
-    const folders = await buildPrograms(root, `the programs of ${name}`, [group], new Reporter(2, report));
-    return join(folders.get(group) ?? "", program);
-  };
+  return join(await ensurePrograms(`the programs of ${name}`, group, write), program);
+}
+
+/** Argo CD for use on this machine. */
+export interface BuiltArgocd {
+  /** Folder of the programs: argocd, which is each of Argo CD's by the name under which it is called, argocd-redis and kustomize. */
+  readonly programs: string;
+  /** Folder of its CustomResourceDefinitions. */
+  readonly definitions: string;
+}
+
+/** Builds Argo CD's programs, unless they are there already. Nothing of it is part of a cluster. */
+export async function ensureArgocd(write: (line: string) => void): Promise<BuiltArgocd> {
+  const programs = await ensurePrograms("the programs of Argo CD", argocdGroup, write);
+  return { programs, definitions: join(moduleDir("github.com/argoproj/argo-cd/v3"), "manifests", "crds") };
+}
+
+/** @returns the folder of the group's programs */
+async function ensurePrograms(what: string, group: GoGroup, write: (line: string) => void): Promise<string> {
+  const root = cacheRoot();
+  const ensure = async (report: (line: string) => void) =>
+    (await buildPrograms(root, what, [group], new Reporter(2, report))).get(group) ?? "";
   if (await areBuilt(root, [group])) return ensure(() => {});
   await sayTurn(root, "addons", write);
   return inTurn(root, "addons", () => ensure(write));

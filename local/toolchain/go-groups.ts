@@ -109,6 +109,12 @@ export const kubeStateMetricsGroup = addonGroup("kube-state-metrics", (version) 
   "k8s.io/kube-state-metrics/v2/pkg/app.ClientGoVersion": version("k8s.io/client-go"),
 }));
 
+// Alone, with the Kubernetes versions of its own go.mod. No add-on of a cluster: its programs run on this machine, for who asks for them.
+export const argocdGroup = addonGroup("argocd", (version) => ({
+  // Makefile
+  "github.com/argoproj/argo-cd/v3/common.version": version("github.com/argoproj/argo-cd/v3").slice(1),
+}));
+
 export const addonGroups: readonly GoGroup[] = [
   externalDnsGroup,
   certManagerGroup,
@@ -118,6 +124,7 @@ export const addonGroups: readonly GoGroup[] = [
   prometheusGroup,
   nodeExporterGroup,
   kubeStateMetricsGroup,
+  argocdGroup,
 ];
 
 /** The least Go release that builds all of these: the newest of their go directives. */

@@ -18,7 +18,7 @@ export { type AddonName, addonImages, addonNames, addons, readAddonNames } from 
 export { offerIn } from "./archive.ts";
 export { chartVersions } from "./charts.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";
-export { type BuiltAddons, ensureAddonProgram, ensureAddons } from "./ensure-addons.ts";
+export { type BuiltAddons, type BuiltArgocd, ensureAddonProgram, ensureAddons, ensureArgocd } from "./ensure-addons.ts";
 export { type Image, imageReferences } from "./images.ts";
 
 /** Everything that the local stack runs, built or taken from the distribution's packages, or the machine's own. */

@@ -303,6 +303,22 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "has no effect",
   ],
   [
+    "Argo CD on spokes without the hub's cluster secret",
+    { argocdSpokes: "true" },
+    "argocdSpokes",
+    "needs the Argo CD cluster secret of the hub",
+  ],
+  [
+    "Argo CD on spokes when it is elsewhere",
+    {
+      argocdClusterSecret: "true",
+      argocdSpokes: "true",
+      argocdRoleArn: "arn:aws:iam::111111111111:role/argocd",
+    },
+    "argocdSpokes",
+    "is for an Argo CD on the hub",
+  ],
+  [
     "a topic for alerts without a workspace that evaluates them",
     { metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
     "metricsAlertTopicArn",
@@ -671,7 +687,7 @@ describe("the configuration", () => {
       ),
     );
     // Nobody logs in there.
-    hosts.delete("public.ecr.aws");
+    for (const host of ["public.ecr.aws", "ecr-public.aws.com"]) hosts.delete(host);
     expect(hosts.size).toBeGreaterThan(3);
     for (const host of [...hosts, "https://index.docker.io/v1/"]) expect(withPullSecret([host]), host).toEqual([]);
   });

@@ -379,6 +379,41 @@ describe("a stack with metrics", () => {
   });
 });
 
+describe("a stack whose Argo CD acts on spokes", () => {
+  it("has a role for Argo CD's controller that assumes one other role, which only it assumes and which may do nothing in AWS; by default there is none", async () => {
+    const { resources, outputs } = await runStack("dev", {
+      "eks-gitops-fleet:argocdClusterSecret": "true",
+      "eks-gitops-fleet:argocdSpokes": "true",
+      "eks-gitops-fleet:argocdNamespace": "cd",
+    });
+    const data = outputs["bridgeData"] as Record<string, string>;
+    expect(data).toMatchObject({
+      argocd_iam_role_arn: expect.stringMatching(/:role\/fleet-dev-hub-argocd$/),
+      argocd_namespace: "cd",
+      argocd_service_account: "argocd-application-controller",
+    });
+    expect(JSON.parse(data["addons"] ?? "")).toContain("argocd");
+    const document = (name: string, field: string) =>
+      JSON.parse(String(resources.find((each) => each.name === name)?.inputs[field])).Statement;
+    const onSpokes = `${data["argocd_iam_role_arn"]}-spokes`;
+    expect(document("argocd-policy", "policy")).toEqual([
+      expect.objectContaining({ Action: ["sts:AssumeRole"], Resource: [onSpokes] }),
+    ]);
+    expect(document("argocd-spokes-role", "assumeRolePolicy")).toEqual([
+      expect.objectContaining({
+        Action: ["sts:AssumeRole"],
+        Condition: { ArnEquals: { "aws:PrincipalArn": data["argocd_iam_role_arn"] } },
+      }),
+    ]);
+    expect(resources.map(({ name }) => name).filter((name) => name.startsWith("argocd-spokes"))).toEqual([
+      "argocd-spokes",
+      "argocd-spokes-role",
+    ]);
+    expect(run("dev").outputs["bridgeData"]).not.toHaveProperty("argocd_iam_role_arn");
+    expect(run("dev").resources.filter(({ name }) => name.startsWith("argocd"))).toEqual([]);
+  });
+});
+
 describe("a stack with Grafana", () => {
   const group = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
   const boundary = "arn:aws:iam::222222222222:policy/platform";

@@ -97,6 +97,7 @@ describe("the rules take", () => {
       "a role for Argo CD with its cluster secret",
       { argocdClusterSecret: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
     ],
+    ["an Argo CD on the hub that acts on spokes", { argocdClusterSecret: true, argocdSpokes: true }],
   ] as [string, Readable][])("%s", (_what, changes) => {
     expect(inDev(changes)).toEqual([]);
   });

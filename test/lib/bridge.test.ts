@@ -145,7 +145,14 @@ describe("bridgeLabels", () => {
 describe("argocdClusterSecret", () => {
   it("carries the same labels and values, marked for Argo CD", () => {
     const secret = argocdClusterSecret(metadata, { kind: "in-cluster" });
-    expect(secret.labels).toEqual({ ...bridgeLabels(metadata), "argocd.argoproj.io/secret-type": "cluster" });
+    expect(secret.labels).toEqual({
+      ...bridgeLabels(metadata),
+      "argocd.argoproj.io/secret-type": "cluster",
+      cluster_name: "hub",
+      environment: "prod",
+      kubernetes_version: "1.34",
+      tenant: "platform",
+    });
     expect(secret.annotations).toEqual(bridgeData(metadata));
     expect(secret.data.server).toBe("https://kubernetes.default.svc");
     expect(JSON.parse(secret.data.config)).toEqual({ tlsClientConfig: { insecure: false } });

@@ -42,6 +42,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
   ["dev", "", {}],
   ["dev", " with an Argo CD on it", { [key("argocdClusterSecret")]: "true" }],
   ["dev", " with an Argo CD elsewhere", argocd],
+  ["dev", " with an Argo CD for spokes", { [key("argocdClusterSecret")]: "true", [key("argocdSpokes")]: "true" }],
   ["prod", "", {}],
   ["prod", " with mirrors that a token opens", mirrors],
   [

@@ -9,7 +9,7 @@ import { doctorPolicy } from "../../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
 import { arns, dnsSuffix, type PolicyDocument, policyLimits, type Scope } from "../../lib/iam/policy.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
-import { secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
+import { argocdPolicy, secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
 import { derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
 import { addonPermissions } from "./addon-catalogue.ts";
 
@@ -78,6 +78,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       dnsSuffix: suffix,
     }),
     "Flux on the hub": spokeViewerPolicy(scope, names.spokePrefix),
+    "Argo CD on the hub": argocdPolicy(named.role(names.argocdSpokesRole)),
   };
   return Object.entries({ managed, inlineRole }).flatMap(([kind, documents]) =>
     Object.entries(documents).map(([name, document]) => ({

@@ -27,6 +27,7 @@ const ofChart: Readonly<Record<string, readonly string[]>> = {
   crossplane,
   "external-secrets": externalSecrets,
   "sealed-secrets": ["bitnami.com"],
+  "argo-cd": ["argoproj.io"],
   "cert-manager": ["cert-manager.io", "acme.cert-manager.io"],
   kyverno: ["kyverno.io", "policies.kyverno.io", "reports.kyverno.io", "wgpolicyk8s.io"],
   "kube-prometheus-stack": ["monitoring.coreos.com"],

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { arns } from "../../../lib/iam/policy.ts";
 import type { Context } from "../context.ts";
+import { fact } from "../facts.ts";
+import { at } from "../kube.ts";
 import type { Resource } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 
@@ -51,4 +53,24 @@ export function composeAssociation(context: Context, association: AssociationArg
       accessScope,
     },
   }));
+}
+
+const sameNames = (one: unknown, other: readonly string[]) =>
+  Array.isArray(one) && one.toSorted().join(" ") === other.join(" ");
+
+/** An access policy in some namespaces, which are sorted. */
+export interface GrantArgs extends Omit<AssociationArgs, "accessScope"> {
+  readonly namespaces: readonly string[];
+}
+
+/**
+ * One access in its namespaces. The scope of an association can't be changed in place (Terraform's aws_eks_access_policy_association
+ * replaces it), so one with other namespaces is removed and made again under its name: there is none beside it that its removal
+ * would take away.
+ */
+export function composeGrant(context: Context, { namespaces, ...args }: GrantArgs): void {
+  const existing = context.observed.get(args.resource);
+  if (existing && !sameNames(at(existing.spec, "forProvider", "accessScope", "namespaces"), namespaces))
+    context.composer.waitFor(args.resource, fact("identities", undefined));
+  else composeAssociation(context, { ...args, accessScope: { type: "namespace", namespaces } });
 }

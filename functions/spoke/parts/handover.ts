@@ -136,11 +136,11 @@ function roleArns(context: Context): Fact<SpokeFacts["roleArns"]> {
   );
 }
 
-/** The GitOps bridge of the spoke; in `data`, so that a key that is no longer emitted disappears. */
-function clusterSecret(context: Context): void {
-  const { composer, facts, observed, plan, spoke } = context;
+/** What the bridge of the spoke takes from AWS. */
+export function spokeFacts(context: Context) {
+  const { facts, observed, plan } = context;
   const { arn, issuer } = controlPlaneFacts(context);
-  const needs = {
+  return {
     vpcId: facts.text(resources.vpc, "id"),
     vpcCidr: fact("network", plan.network.cidr),
     arn,
@@ -148,8 +148,13 @@ function clusterSecret(context: Context): void {
     oidcProviderArn: facts.readyText(resources.oidcProvider, "arn"),
     kubernetesVersion: fact("controlPlane", runningVersion(observed)),
     roleArns: roleArns(context),
-  };
-  composer.object(resources.clusterSecret, needs, (known) => {
+  } satisfies { readonly [Name in keyof SpokeFacts]: Fact<SpokeFacts[Name]> };
+}
+
+/** The GitOps bridge of the spoke; in `data`, so that a key that is no longer emitted disappears. */
+function clusterSecret(context: Context): void {
+  const { composer, spoke } = context;
+  composer.object(resources.clusterSecret, spokeFacts(context), (known) => {
     const metadata = metadataOf(context, known);
     return {
       apiVersion: otherKinds.Secret,

@@ -118,6 +118,33 @@ test("a hub that names platform/hub/prometheus sends its own metrics, by the man
   );
 });
 
+test("a hub that names platform/hub/argocd gets Argo CD, without rights on the hub beyond its own namespace", () => {
+  const folder = fleetFolder("fleet");
+  const changes = [{ ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n` }];
+  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
+  const plain = onHub("fleet", [folder]);
+  expect(onHub("fleet", changes).filter((object) => !plain.includes(object))).toEqual([
+    "argocd: HelmRelease argocd",
+    "argocd: HelmRepository argo-cd",
+    "argocd: Secret pull-secret",
+    "flux-system: ArtifactGenerator hub-argocd",
+    "flux-system: Kustomization argocd",
+  ]);
+});
+
+test("a Composition names namespaces of spokes for Argo CD; one of the platform is found", () => {
+  const composition = { file: "gitops-system/platform/composition/composition.yaml", from: "kubeConfig: configMap\n" };
+  const findings = (namespace: string) => {
+    const named = `kubeConfig: configMap\n        argocd:\n          namespaces: [${namespace}]\n`;
+    const changes = [...spoke("blue", "10.70.0.0/18"), { ...composition, to: named }];
+    return withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos));
+  };
+  expect(findings("shop")).toEqual([]);
+  expect(findings("kube-system")).toMatchObject([
+    { rule: "schema", problem: expect.stringContaining("argocd.namespaces.0: is a namespace of the platform") },
+  ]);
+});
+
 test("a fleet of before fleets had folders is compiled as its hub has it, and its spokes are told to move", () => {
   const repository = "kind: GitRepository\n    name: gitops-system";
   const text = spoke("blue", "10.70.0.0/18").filter(({ file }) => file.startsWith("gitops-system/spokes/"));

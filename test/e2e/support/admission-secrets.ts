@@ -28,11 +28,22 @@ const labels = bridgeLabels(hub);
 const bridge = (more: Record<string, string> = {}) => ({ ...bridgeData(hub), ...more });
 const hubSecret = `flux-system/${clusterSecretName("hub")}`;
 const argocd = argocdClusterSecret(hub, { kind: "in-cluster" });
+const spokeForArgocd = argocdClusterSecret(hub, {
+  kind: "role",
+  roleArn: "arn:aws:iam::000000000000:role/fleet-hub-argocd-spokes",
+  endpoint: "https://198.51.100.1",
+  certificateAuthority: "Q0E=",
+  namespaces: ["payment-app"],
+});
 
 /** What policies/cluster-secret.yaml judges. */
 export const clusterSecrets: Cases = [
   { title: "the hub's, as the program writes it", object: secret(hubSecret, bridge(), { labels }) },
   { title: "one for Argo CD", object: secret("default/cluster-hub", argocd.data, { labels: argocd.labels }) },
+  {
+    title: "a spoke's for Argo CD, with the namespaces in which it has rights",
+    object: secret("default/cluster-blue", spokeForArgocd.data, { labels: spokeForArgocd.labels }),
+  },
   {
     title: "a spoke's",
     object: secret("spokes/cluster-blue", bridge(), { labels: { ...labels, "fleet.internal/role": "spoke" } }),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { serviceAccountTrust, serviceTrust } from "../../../lib/iam/trust.ts";
+import { roleTrust, serviceAccountTrust, serviceTrust } from "../../../lib/iam/trust.ts";
 
 const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
 const host = fc.oneof(
@@ -73,5 +73,17 @@ describe("serviceAccountTrust", () => {
 it("serviceTrust admits one AWS service", () => {
   expect(serviceTrust("ec2.amazonaws.com").Statement).toEqual([
     { Effect: "Allow", Principal: { Service: "ec2.amazonaws.com" }, Action: ["sts:AssumeRole"] },
+  ]);
+});
+
+it("roleTrust admits one role of the account, also when it is made again", () => {
+  const roleArn = "arn:aws-cn:iam::123456789012:role/fleet-hub-argocd";
+  expect(roleTrust({ partition: "aws-cn", accountId: "123456789012" }, roleArn).Statement).toEqual([
+    {
+      Effect: "Allow",
+      Principal: { AWS: "arn:aws-cn:iam::123456789012:root" },
+      Action: ["sts:AssumeRole"],
+      Condition: { ArnEquals: { "aws:PrincipalArn": roleArn } },
+    },
   ]);
 });

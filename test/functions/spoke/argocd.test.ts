@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { at } from "../../../functions/spoke/kube.ts";
+import { bridgeLabels, fromBase64, readBridgeData } from "../../../lib/bridge.ts";
+import { hub, settings, spoke } from "./support/fixtures.ts";
+import { World, type WorldOptions } from "./support/world.ts";
+
+const identity = {
+  roleArn: "arn:aws:iam::000000000000:role/fleet-hub-argocd",
+  namespace: "argocd",
+  serviceAccount: "argocd-application-controller",
+};
+const onHub = { ...hub, identities: { ...hub.identities, argocd: identity } };
+const spokesRole = "arn:aws:iam::000000000000:role/fleet-hub-argocd-spokes";
+const given = (...namespaces: string[]) => settings({ argocd: { namespaces } });
+const keys = ["access-entry-argocd", "access-policy-argocd", "argocd"];
+
+const present = (world: World) => keys.filter((key) => world.live.has(key));
+
+/** What Flux makes of the empty Secret in Git. */
+function secretOf(world: World): Record<string, Record<string, string>> {
+  const [patch, ...others] = at(world.object("argocd").spec, "patches") as { target: object; patch: string }[];
+  expect(others).toEqual([]);
+  expect(patch?.target).toEqual({ kind: "Secret" });
+  const operations = JSON.parse(patch?.patch ?? "") as { op: string; path: string; value: Record<string, string> }[];
+  return Object.fromEntries(operations.map(({ path, value }) => [path, value]));
+}
+
+function ready(
+  change: Record<string, unknown> = {},
+  options: WorldOptions = { hub: onHub, settings: given("shop") },
+): World {
+  const world = new World(spoke(change), options);
+  expect(world.settle().ready).toBe(true);
+  return world;
+}
+
+describe("Argo CD on the hub", () => {
+  test("knows a spoke by a cluster secret of the bridge's facts, which names a role and has no credential", () => {
+    const world = ready({ ring: "early", environment: "prod" }, { hub: onHub, settings: given("web", "shop", "web") });
+    const spec = world.object("argocd").spec;
+    expect(spec).toMatchObject({ targetNamespace: "argocd", prune: true, path: "./spoke-bootstrap/argocd" });
+    const secret = secretOf(world);
+    const bridge = fromBase64(world.object("cluster-secret").data ?? {});
+    expect(secret["/metadata/name"]).toBe("cluster-blue");
+    expect(secret["/metadata/annotations"]).toEqual(bridge);
+    expect(secret["/metadata/labels"]).toMatchObject({
+      ...bridgeLabels(readBridgeData(bridge)),
+      "argocd.argoproj.io/secret-type": "cluster",
+      environment: "prod",
+      ring: "early",
+    });
+    const { config = "", ...data } = fromBase64(secret["/data"] ?? {});
+    const cluster = at(world.object("cluster").status, "atProvider");
+    expect(data).toEqual({
+      name: "blue",
+      server: at(cluster, "endpoint"),
+      namespaces: "shop,web",
+      clusterResources: "false",
+    });
+    expect(JSON.parse(config)).toEqual({
+      awsAuthConfig: { clusterName: "fleet-spoke-blue", roleARN: spokesRole },
+      tlsClientConfig: { insecure: false, caData: at(cluster, "certificateAuthority", 0, "data") },
+    });
+  });
+
+  test("may edit the named namespaces of a spoke, and nothing else there", () => {
+    const world = ready();
+    expect(world.forProvider("access-entry-argocd")).toMatchObject({ principalArn: spokesRole });
+    expect(world.forProvider("access-entry-argocd")).not.toHaveProperty("kubernetesGroups");
+    expect(world.forProvider("access-policy-argocd")).toMatchObject({
+      principalArn: spokesRole,
+      policyArn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSEditPolicy",
+      accessScope: { type: "namespace", namespaces: ["shop"] },
+    });
+  });
+
+  test("gets other namespaces by a new access, and is told of them", () => {
+    const world = ready();
+    world.removed.length = 0;
+    world.settings = given("web");
+    expect(world.settle().ready).toBe(true);
+    expect(world.removed).toEqual(["access-policy-argocd"]);
+    expect(at(world.forProvider("access-policy-argocd"), "accessScope", "namespaces")).toEqual(["web"]);
+    expect(fromBase64(secretOf(world)["/data"] ?? {})["namespaces"]).toBe("web");
+  });
+
+  test.for([
+    ["the stack gives it no role", { hub, settings: given("shop") }],
+    ["the Composition gives it no namespaces", { hub: onHub, settings: settings() }],
+  ] as const)("has nothing to do with spokes where %s", ([, without]) => {
+    expect(present(ready({}, without))).toEqual([]);
+    const world = ready();
+    expect(present(world)).toEqual(keys);
+    Object.assign(world, without);
+    expect(world.settle().ready).toBe(true);
+    expect(present(world)).toEqual([]);
+  });
+
+  test("forgets a spoke that is removed before it loses its access", () => {
+    const world = ready();
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+    const order = world.removed.filter((key) => keys.includes(key));
+    expect(order).toEqual(["argocd", "access-policy-argocd", "access-entry-argocd"]);
+  });
+});
+
+describe("the Composition's input", () => {
+  test.for([[[]], [["kube-system"]], [["flux-system"]], [["Shop"]], [["shop-"]]])(
+    "is refused when Argo CD would get the namespaces %j",
+    ([namespaces = []]) => {
+      expect(() => given(...namespaces)).toThrow(/argocd\.namespaces/);
+    },
+  );
+});
