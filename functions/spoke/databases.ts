@@ -37,9 +37,12 @@ export function databasesOf(context: Pick<Context, "spoke" | "names" | "observed
 export const databaseTags = (context: Pick<Context, "spoke" | "names" | "observed">): Tags =>
   databasesOf(context) === undefined ? {} : { [databaseTag]: context.names.databaseDigest };
 
-/** What the bridge tells of databases; known once the cluster is there. */
+/**
+ * What the bridge tells of databases; known once the cluster is there. It goes on telling after the add-on, because Flux applies what it
+ * has with other facts before it removes it.
+ */
 export function databaseFacts(context: Context): Fact<DatabaseFacts> {
-  if (!isWanted(context)) return fact("network", noDatabases);
+  if (databasesOf(context) === undefined) return fact("network", noDatabases);
   const group = context.facts.text(resources.cluster, "vpcConfig", "clusterSecurityGroupId");
   const subnets = subnetIds(context, "private");
   if (group.value === undefined) return { ...group, value: undefined };

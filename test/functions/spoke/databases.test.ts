@@ -57,13 +57,15 @@ describe("a Spoke whose applications order databases", () => {
   it("leaves its Crossplane the right to remove the group of the subnets, and no other, when the add-on is turned off", () => {
     const world = new World(spoke({ addons }));
     world.settle();
+    const before = told(world);
     world.change({ addons: [] });
     expect(world.settle().ready).toBe(true);
     expect(onDatabases(world)).toEqual({
       SubnetsOfDatabases: ["rds:DeleteDBSubnetGroup", "rds:DescribeDBSubnetGroups", "rds:ListTagsForResource"],
     });
     expect(tag(world, "crossplane")).toBe(databaseDigest("fleet-spoke-blue"));
-    expect(told(world)).toEqual(["", "", "[]"]);
+    // Flux still has objects that are called so.
+    expect(told(world)).toEqual(before);
     // It stays so.
     world.settle();
     expect(Object.keys(onDatabases(world))).toEqual(["SubnetsOfDatabases"]);
