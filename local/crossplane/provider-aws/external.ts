@@ -49,8 +49,8 @@ function withoutInitial(inputs: Properties, initial: Properties, wanted: Propert
   return { ...inputs, ...Object.fromEntries(kept) };
 }
 
-/** The resource of `managed`. */
-export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
+/** The resource of `managed`. @param secrets inputs that its specification only refers to */
+export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Properties = {}) {
   const { handler, named } = kind;
   const spec = mergeSpec(managed.spec.initProvider, managed.spec.forProvider);
   const given = externalName(managed);
@@ -59,6 +59,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
     ...generatedName(kind),
     ...inputsOf(kind, spec),
     ...(named && { [named]: name }),
+    ...secrets,
   };
   const heldTo = (actual: Properties): Properties => {
     const [initial, wanted] = [managed.spec.initProvider ?? {}, managed.spec.forProvider];
@@ -82,7 +83,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
         atProvider: atProvider(kind, id, actual, region),
         difference: differenceOf(handler, heldInputs(kind, managed), heldTo(actual), actual),
         failed: status !== undefined && handler.failed?.includes(status) ? status : undefined,
-        connection: kind.connection?.(actual) ?? {},
+        connection: kind.connection?.({ ...actual, ...secrets }) ?? {},
       };
     },
 

@@ -18,6 +18,7 @@ import {
 } from "./managed.ts";
 import { type Change, ManagedObject } from "./object.ts";
 import { initialize, resolve } from "./preparation.ts";
+import { secretInputs } from "./secrets.ts";
 
 export interface ReconcilerOptions {
   readonly objects: Objects;
@@ -90,8 +91,9 @@ export class Reconciliation {
   async #connect(): Promise<External> {
     const { objects, connections } = this.#options;
     await objects.trackUsage(this.#managed);
+    const secrets = await secretInputs(objects, this.#kind, this.#managed);
     const aws = await connections.connect(this.#managed);
-    return externalOf(this.#kind, this.#managed, aws);
+    return externalOf(this.#kind, this.#managed, aws, secrets);
   }
 
   /** Somebody has to say how a creation ended, for each kind: upjet tells Crossplane of none that its name is known beforehand. */

@@ -19,7 +19,7 @@ VERSION = "1.5.33"
 
 # In this order: authorization wraps what those before it replace.
 EXTENSIONS = (
-    "credentials", "policy_variables", "iam", "kms", "ec2", "peering", "dynamodb", "sqs", "ssm", "route53", "asserted", "quotas",
+    "credentials", "policy_variables", "iam", "kms", "ec2", "peering", "dynamodb", "rds", "sqs", "ssm", "route53", "asserted", "quotas",
     "web_identity", "authorization", "persistence",
 )
 

@@ -115,6 +115,11 @@ export class FakeCluster {
       return this.#set(crd, { ...before, ...(managed.status && { status: managed.status }) });
     },
     writeSecret: async (owner, name, data) => void this.secrets.set(`${owner.metadata.namespace}/${name}`, data),
+    readSecret: async (namespace, name) => this.secrets.get(`${namespace}/${name}`),
+    keepInSecret: async ({ metadata }, name, data) => {
+      const key = `${metadata.namespace}/${name}`;
+      this.secrets.set(key, { ...this.secrets.get(key), ...data });
+    },
     providerConfig: async () => this.config,
     trackUsage: async ({ metadata }) => void this.usages.push(metadata.name),
     event: async ({ metadata }, type, reason) => void this.events.push(`${type} ${reason} ${metadata.name}`),
