@@ -78,6 +78,13 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "correct spec.admins and spec.teams: each member must be the ARN of an existing IAM role, an administrator may be a user too",
   },
+  // The add-on rds_instances: RDS says which database, on the spoke.
+  {
+    pattern: /InvalidDBSubnetGroupStateFault|Kustomization rds-subnets still exists/,
+    reason: "DatabasesLeft",
+    remedy:
+      'databases that applications left in AWS are still in the spoke\'s subnets: delete them there, or move them to another group of subnets (docs/guides/onboard-an-application.md, "Databases that stay"); the rest then goes by itself',
+  },
   {
     pattern: /DependencyViolation|has dependent object|is in use|mapped public address/i,
     reason: "InUse",
