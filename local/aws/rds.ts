@@ -146,6 +146,15 @@ const instance = define({
         );
       },
     },
+    {
+      // RDS takes it at once, whatever ApplyImmediately says (ModifyDBInstance, "MasterUserPassword").
+      fields: ["password"],
+      settles: true,
+      call: (aws, _id, { identifier, password }) =>
+        api(aws).send(
+          new sdk.ModifyDBInstanceCommand({ DBInstanceIdentifier: identifier, MasterUserPassword: password }),
+        ),
+    },
   ],
   delete(aws, _id, { identifier, skipFinalSnapshot = false, finalSnapshotIdentifier }) {
     if (!skipFinalSnapshot && finalSnapshotIdentifier === undefined)

@@ -38,6 +38,8 @@ function merge(target: unknown, patch: unknown): unknown {
 export class FakeCluster {
   readonly store = new Map<string, Managed>();
   readonly secrets = new Map<string, SecretData>();
+  /** What the program remembers of secret inputs. */
+  readonly known = new Map<string, Properties>();
   readonly events: string[] = [];
   readonly usages: string[] = [];
   config: ProviderConfig | undefined = { spec: { credentials: { source: "IRSA" } } };
@@ -211,6 +213,7 @@ export function pass(
     objects: cluster.objects,
     connections: { connect: async () => aws },
     now: () => new Date(),
+    secrets: cluster.known,
     signal,
   });
   return reconciliation.run();

@@ -50,6 +50,25 @@ describe("an input that stands in a Secret", () => {
     expect(conditionsOf(cluster, kind, "main")["Synced"]).toContain("the Secret spokes/main has no key password");
   });
 
+  test("is given to AWS anew when it becomes another, and not when the program has forgotten what it was", async () => {
+    const { service, kind, cluster } = serve();
+    order(cluster, kind, { ...reference, autoGeneratePassword: true });
+    await settle(cluster, kind, "main");
+    const first = cluster.secrets.get("spokes/main")?.["password"];
+    // Somebody removes the Secret: another password is made up.
+    cluster.secrets.delete("spokes/main");
+    await settle(cluster, kind, "main");
+    const second = cluster.secrets.get("spokes/main")?.["password"];
+    expect(second).not.toBe(first);
+    expect([...service.things.values()][0]?.["password"]).toBe(second);
+    expect(cluster.secrets.get("spokes/connection")).toEqual({ password: second });
+    expect(service.calls.filter((call) => call.startsWith("update"))).toHaveLength(1);
+    cluster.known.clear();
+    cluster.secrets.set("spokes/main", { password: "third" });
+    await settle(cluster, kind, "main");
+    expect([...service.things.values()][0]?.["password"]).toBe(second);
+  });
+
   test("stands in no status, and in the definition as a reference", async () => {
     const { kind, cluster } = serve();
     order(cluster, kind, { ...reference, autoGeneratePassword: true });
