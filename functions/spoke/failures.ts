@@ -89,7 +89,7 @@ const knownFailures: readonly KnownFailure[] = [
     pattern: /DependencyViolation|has dependent object|is in use|mapped public address/i,
     reason: "InUse",
     remedy:
-      "something that the fleet did not create still uses it (a load balancer, a network interface): remove that, and Crossplane's next attempt succeeds",
+      "something that the fleet did not create still uses it (a load balancer, a network interface, a database): remove that, and Crossplane's next attempt succeeds",
   },
   {
     pattern: /ThrottlingException|Throttling|Rate exceeded|RequestLimitExceeded|TooManyRequests/i,
