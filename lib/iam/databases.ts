@@ -53,9 +53,6 @@ export const noDatabases: DatabaseFacts = { prefix: "", securityGroupId: "", sub
 /** Whether a namespace with this name can have databases: RDS takes no two hyphens in a row. */
 export const canHaveDatabases = (namespace: string): boolean => !namespace.includes("--");
 
-/** Ports of the engines that are offered, by engine. Each is the engine's default. */
-export const databasePorts = { mariadb: 3306, mysql: 3306, postgres: 5432 } as const;
-
 /** The service-linked role that RDS makes with the caller's rights when an account has none (RDS User Guide, "Using service-linked roles"). */
 export const databaseService = "rds.amazonaws.com";
 

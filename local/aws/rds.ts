@@ -55,6 +55,10 @@ const changeable = [
   "vpcSecurityGroupIds",
 ] as const;
 
+/** Whether one of the versions is the other without its last parts, `16` and `16.4`. */
+const sameVersion = (one: unknown, other: unknown): boolean =>
+  [[one, other] as const, [other, one] as const].some(([a, b]) => `${String(a)}.`.startsWith(`${String(b)}.`));
+
 const instance = define({
   token: "aws:rds/instance:Instance",
   crossplane: {
@@ -63,7 +67,7 @@ const instance = define({
     connection: ({ address, endpoint, password, port, username }) => ({
       ...{ address: String(address), endpoint: String(endpoint), host: String(address) },
       ...{ port: String(port), username: String(username) },
-      ...(password !== undefined && { password: String(password) }),
+      ...(typeof password === "string" && { password }),
     }),
   },
   tags: tagsBy("DBInstanceArn"),
@@ -91,10 +95,7 @@ const instance = define({
     deletionProtection: yes,
     engine: { fixed, computed },
     // A version without its last part stands for all of them.
-    engineVersion: {
-      computed,
-      same: (wanted, actual) => `${actual}.`.startsWith(`${wanted}.`) || `${wanted}.`.startsWith(`${actual}.`),
-    },
+    engineVersion: { computed, same: sameVersion },
     finalSnapshotIdentifier: ownOf("string"),
     instanceClass: { required: true, api: "DBInstanceClass" },
     maxAllocatedStorage: { ...number, default: 0, get: (item) => instanceOf(item).MaxAllocatedStorage ?? 0 },
