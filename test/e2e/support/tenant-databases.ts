@@ -229,18 +229,12 @@ const made = database({}, { externalName: id });
 const changed: Cases = [
   { title: "a larger database", from: before, object: database({ allocatedStorage: 40 }) },
   {
-    title: "a database that is to go from now on",
-    from: made,
-    object: leaving({}, { externalName: id }),
-  },
-  {
     title: "the ID that AWS gave a database",
     from: before,
     object: made,
     by: provider,
   },
   { title: "the ID that AWS gave a database that was found by its name", from: adopted, object: made, by: provider },
-  { title: "its name in the place of the ID, as Git has it", from: made, object: adopted },
   {
     title: "the ID of a database, by a tenant",
     from: before,
@@ -269,6 +263,16 @@ const changed: Cases = [
 
 export const tenantDatabases: Cases = [...named, ...safety, ...data, ...changed];
 
+/** Changes of databases with the ID that AWS gave them, which only the provider makes such. */
+export const databasesWithIds: Cases = [
+  {
+    title: "a database that is to go from now on",
+    from: made,
+    object: leaving({}, { externalName: id }),
+  },
+  { title: "its name in the place of the ID, as Git has it", from: made, object: adopted },
+];
+
 /** What tenant-resources.yaml says of databases, as of all orders. */
 export const ordersOfDatabases: Cases = [
   { title: "a database from a namespace that may order some", object: database({}) },
@@ -292,6 +296,10 @@ export const ordersOfDatabases: Cases = [
     refused: "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
   },
   { title: "the ID that AWS gave a database, in the place of its name", from: adopted, object: made, by: provider },
+];
+
+/** The same, with the ID that AWS gave them. */
+export const ordersWithIds: Cases = [
   { title: "the name of a database in the place of its ID", from: made, object: adopted },
   {
     title: "a database without the ID that it has in AWS",

@@ -7,8 +7,10 @@ import { annotatedNamespaces, kept, tenantNamespace } from "../../e2e/support/ad
 import { otherwiseNamed, tenantBuckets } from "../../e2e/support/tenant-buckets.ts";
 import {
   databasesOfOthers,
+  databasesWithIds,
   furtherDatabases,
   ordersOfDatabases,
+  ordersWithIds,
   tenantDatabases,
 } from "../../e2e/support/tenant-databases.ts";
 import { orderedBefore, tenantOrders } from "../../e2e/support/tenant-orders.ts";
@@ -81,11 +83,18 @@ function placeOf({
 const changes = [
   ...admissionCases,
   ...unlabelledSpokes.map((each) => ({ ...each, policy: "spoke-fleet.fleet.internal" })),
-  ...[...tenantOrders, ...tenantBuckets, ...otherwiseNamed, ...orderedBefore, ...ordersOfDatabases].map((each) => ({
+  ...[
+    ...tenantOrders,
+    ...tenantBuckets,
+    ...otherwiseNamed,
+    ...orderedBefore,
+    ...ordersOfDatabases,
+    ...ordersWithIds,
+  ].map((each) => ({
     ...each,
     policy: "tenant-resources.fleet.internal",
   })),
-  ...[...tenantDatabases, ...furtherDatabases, ...databasesOfOthers].map((each) => ({
+  ...[...tenantDatabases, ...furtherDatabases, ...databasesOfOthers, ...databasesWithIds].map((each) => ({
     ...each,
     policy: "tenant-databases.fleet.internal",
   })),
