@@ -52,9 +52,9 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
                          an access token that may write the commit status of the team's repository
   --commit-status-address URL
                          the repository at that host, https://…; default: by --repository-url
-  --aws-kind KIND        what it may order in AWS: dynamodb.Table, rds.Instance, s3.Bucket, sqs.Queue, or none; can be given more than
-                         once. Default: dynamodb.Table and sqs.Queue. For rds.Instance the Spoke needs the add-on rds_instances, for
-                         s3.Bucket s3_buckets
+  --aws-kind KIND        what it may order in AWS: dynamodb.Table, rds.Instance, s3.Bucket, sqs.Queue, or none; can be given more
+                         than once. Default: dynamodb.Table and sqs.Queue. The Spoke needs the add-on rds_instances for
+                         rds.Instance, s3_buckets for s3.Bucket
   --quota NAME=QUANTITY  a limit of its namespace, such as limits.memory=8Gi, instead of the one in the template's ResourceQuota;
                          can be given more than once
 ${changeHelp}
