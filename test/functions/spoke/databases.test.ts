@@ -4,7 +4,7 @@ import { fromBase64 } from "../../../lib/bridge.ts";
 import { databaseDigest, databasePrefix } from "../../../lib/iam/databases.ts";
 import type { Statement } from "../../../lib/iam/policy.ts";
 import { spoke } from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
+import { running, World } from "./support/world.ts";
 
 const addons = ["rds_instances"];
 const prefix = databasePrefix("fleet-spoke-", "fleet-spoke-blue");
@@ -72,6 +72,24 @@ describe("a Spoke whose applications order databases", () => {
     world.change({ addons });
     world.settle();
     expect(onDatabases(world)["Databases"]).toBeDefined();
+  });
+});
+
+describe("a removal that databases keep from ending", () => {
+  it.each([
+    [addons, true],
+    [[], false],
+  ])("says so once it is stuck, with add-ons %j: %s", (enabled, expected) => {
+    const world = running(spoke({ addons: enabled }));
+    world.stuck.add("bootstrap");
+    world.delete();
+    for (let step = 0; step < 20; step += 1) world.step();
+    const message = () => world.condition("Deleting")?.message ?? "";
+    expect(message()).not.toContain("Databases that applications left");
+    world.now += 15 * 60_000 + 1;
+    world.step();
+    expect(message().includes("Databases that applications left in AWS keep the group of its subnets")).toBe(expected);
+    expect(message()).toContain("If its API server is gone for good, abandon what runs there");
   });
 });
 
