@@ -11,6 +11,7 @@ import type { MetricsWorkspace } from "../components/metrics-workspace.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import { type ArgocdAccess, argocdIdentity } from "../lib/argocd.ts";
 import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
+import { noDatabases } from "../lib/iam/databases.ts";
 import { hubFolder } from "../lib/layout.ts";
 import { fleetNames, type HubIdentity, hubName } from "../lib/names.ts";
 import { registrySecrets } from "../lib/registries.ts";
@@ -100,6 +101,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         environment: settings.environment,
         tenant: settings.tenant,
         fleet: settings.fleet,
+        databases: noDatabases,
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),
         gitProvider: gitProvider(settings),

@@ -41,6 +41,22 @@ export const clusterFacts = {
     clusterArn: fact("cluster_arn", "ARN of the EKS cluster", arn("eks", "cluster/fleet-spoke-payments")),
     nodeRole: fact("node_role_name", "IAM role of the nodes", { ...is.name, absent: "" }, "fleet-spoke-payments-node"),
   },
+  databases: {
+    prefix: fact(
+      "database_prefix",
+      "beginning of the names of its databases in RDS; empty without the add-on `rds_instances`",
+      is.databases,
+    ),
+    securityGroupId: fact(
+      "database_security_group_id",
+      "security group that its databases join, the cluster's own; empty without the add-on",
+      is.groupOrNothing,
+    ),
+    subnetIds: fact("database_subnet_ids", "its private subnets, for the databases; none without the add-on", {
+      ...is.list,
+      absent: "[]",
+    }),
+  },
   kubernetesVersion: fact("kubernetes_version", "minor version of Kubernetes", is.version),
   oidc: {
     provider: fact("oidc_provider", "OIDC issuer without `https://`", is.issuer),

@@ -77,6 +77,8 @@ export const is = {
   region: text("AWS region", "^[a-z]{2}(-[a-z]+)+-\\d$", "eu-west-1"),
   partition: text("AWS partition", "^aws(-[a-z]+)*$", "aws"),
   vpc: text("ID of a VPC", "^vpc-[-0-9a-z]+$", "vpc-0a1b2c3d4e5f60718"),
+  groupOrNothing: { ...text("ID of a security group, or empty", "^(sg-[-0-9a-z]+)?$", ""), absent: "" },
+  databases: { ...text("beginning of names in RDS, or empty", "^(d[0-9a-f]{18})?$", ""), absent: "" },
   cidr: text("IPv4 block", `^${cidr}$`, "10.64.0.0/18"),
   cidrs: commaList("IPv4 blocks with commas between them, or empty", `^(${cidr}(,${cidr})*)?$`, ""),
   zones: commaList(

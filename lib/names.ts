@@ -11,6 +11,7 @@ export const nameLimits = {
   kubernetesObject: 253,
   helmRelease: 53,
   logGroup: 512,
+  rdsInstance: 63,
   s3Bucket: 63,
   secret: 512,
 } as const;

@@ -1,3 +1,4 @@
+import { databaseDigest, databasePrefix } from "./iam/databases.ts";
 import type { ServiceAccountRef } from "./iam/trust.ts";
 import { group } from "./labels.ts";
 import { hubName, lengthSafe, nameLimits, namespaces } from "./names.ts";
@@ -76,6 +77,9 @@ export function spokeNames(prefix: string, name: string) {
     addonRole: (addon: string) => role(`addon-${addon.replaceAll("_", "-")}`),
     nodeGroup: lengthSafe(`${cluster}-nodes`, nameLimits.eksNodeGroup),
     keyAlias: `alias/${cluster}`,
+    /** Beginning of names in RDS. */
+    databases: databasePrefix(prefix, cluster),
+    databaseDigest: databaseDigest(cluster),
     /** EKS fixes the name. */
     logGroup: `/aws/eks/${cluster}/cluster`,
   };

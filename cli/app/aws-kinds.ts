@@ -4,9 +4,10 @@ import { type Problem, shown } from "../../lib/problems.ts";
 import { type Files, textOf } from "../folder.ts";
 
 export const bucketKind = "s3.Bucket";
+export const databaseKind = "rds.Instance";
 
 /** What an application may order in AWS, as the admission policy tenant-resources writes it. */
-export const awsKinds: readonly string[] = ["dynamodb.Table", bucketKind, "sqs.Queue"];
+export const awsKinds: readonly string[] = ["dynamodb.Table", databaseKind, bucketKind, "sqs.Queue"];
 
 /** Of these, what it may order if nothing is said. */
 const defaultAwsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];

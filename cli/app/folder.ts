@@ -24,6 +24,7 @@ import {
   withCommitStatus,
 } from "./commit-status.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
+import { databaseProblems, databaseTemplateProblems } from "./databases.ts";
 import { quotaProblems, withQuota } from "./quota.ts";
 import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
@@ -92,13 +93,17 @@ const factsOf = ({ cluster }: AppRequest, { name }: FleetFacts, system: string |
   system === undefined ? undefined : spokeFacts(system, cluster, name);
 
 /** The problems of a request that the fleet shows. */
-const fleetProblems = (request: AppRequest, fleet: FleetFacts, system: string | undefined): Problem[] => [
-  ...(system === undefined ? [] : clusterProblems(request, fleet.name, system)),
-  ...roleProblems(clusterOf(request, fleet), request.app),
-  ...bucketProblems(request, clusterOf(request, fleet), factsOf(request, fleet, system)),
-  ...imageAddonProblems(request, factsOf(request, fleet, system)),
-  ...scopeProblems(request, scopesOf(fleet)),
-];
+function fleetProblems(request: AppRequest, fleet: FleetFacts, system: string | undefined): Problem[] {
+  const facts = factsOf(request, fleet, system);
+  return [
+    ...(system === undefined ? [] : clusterProblems(request, fleet.name, system)),
+    ...roleProblems(clusterOf(request, fleet), request.app),
+    ...bucketProblems(request, clusterOf(request, fleet), facts),
+    ...databaseProblems(request, fleetNames(fleet.name).spokePrefix, facts),
+    ...imageAddonProblems(request, facts),
+    ...scopeProblems(request, scopesOf(fleet)),
+  ];
+}
 
 /** The Secret with which Flux reads an application's repository (templates/app/sync.yaml). */
 export const gitSecretOf = (app: string): string => `${app}-git`;
@@ -119,6 +124,7 @@ async function plannedOn(
     ...templateProblems(provider, files["sync.yaml"] ?? ""),
     ...awsKindTemplateProblems(request.awsKinds, files["namespace.yaml"]),
     ...bucketTemplateProblems(request, files),
+    ...databaseTemplateProblems(request, files),
   ]);
   const note = { made: dayOf(new Date()) };
   const credential = await sealCredential(fleet.kubeseal, key, { namespace: app, name: gitSecretOf(app), data }, note);

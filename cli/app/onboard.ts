@@ -61,8 +61,9 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
                          the versions that count: 1.x, or >=1.0.0-0 for pre-releases too; default: ${defaultRange}
   --auto-update-token-file FILE
                          with https://…: an access token that may write the content of the team's repository and of no other
-  --aws-kind KIND        what it may order in AWS: dynamodb.Table, s3.Bucket, sqs.Queue, or none; can be given more than once.
-                         Default: dynamodb.Table and sqs.Queue. For s3.Bucket the Spoke needs the add-on s3_buckets
+  --aws-kind KIND        what it may order in AWS: dynamodb.Table, rds.Instance, s3.Bucket, sqs.Queue, or none; can be given more
+                         than once. Default: dynamodb.Table and sqs.Queue. The Spoke needs the add-on rds_instances for
+                         rds.Instance, s3_buckets for s3.Bucket
   --quota NAME=QUANTITY  a limit of its namespace, such as limits.memory=8Gi, instead of the one in the template's ResourceQuota;
                          can be given more than once
 ${changeHelp}

@@ -26,6 +26,7 @@ export function confirmationProblems(wish: Wish & { readonly yes: boolean }, wha
  * Developer Guide, "Before you begin using point-in-time recovery".
  */
 export const keptOfOrders = [
+  "databases of RDS with all that is in them, except those whose manifests ask twice for their removal, of which a final snapshot is left",
   "buckets with all that is in them, except empty ones whose manifests ask twice for their removal (annotation fleet.internal/deletes)",
   "tables and queues whose manifests leave Delete out of managementPolicies: of all that is kept, nothing manages it afterwards",
   "of tables with point-in-time recovery a system backup, <table>$DeletedTableBackup, for 35 days",

@@ -5,6 +5,7 @@ import type { Settings } from "../../functions/spoke/settings.ts";
 import { surroundingsOf } from "../../functions/spoke/surroundings.ts";
 import { argocdController, argocdIdentity } from "../../lib/argocd.ts";
 import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
+import { databasesAddon, noDatabases } from "../../lib/iam/databases.ts";
 import { fleetNames, hubIdentities, hubName, metricsAgent, namespaces } from "../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke.ts";
 
@@ -101,6 +102,13 @@ export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings
         issuer,
         oidcProviderArn: arn("iam", `oidc-provider/${issuer.replace("https://", "")}`, ""),
         kubernetesVersion: spoke.spec.kubernetesVersion,
+        databases: spoke.spec.addons.includes(databasesAddon)
+          ? {
+              prefix: names.databases,
+              securityGroupId: "sg-0c1d2e3f405162738",
+              subnetIds: ["subnet-0d1e2f30415263748", "subnet-0e1f203142536475a"],
+            }
+          : noDatabases,
         roleArns: Object.fromEntries([
           ...identities.map((identity) => [identity, role(names.identityRole(identity))]),
           ...addonRoles({ spoke, hub, settings }).map(({ addon }) => [addon, role(names.addonRole(addon))]),

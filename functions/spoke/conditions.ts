@@ -1,3 +1,4 @@
+import { databasesAddon } from "../../lib/iam/databases.ts";
 import type { Spoke } from "./api.ts";
 import type { Context } from "./context.ts";
 import { originName } from "./facts.ts";
@@ -153,10 +154,14 @@ function isStuck(objects: readonly KubeObject[], now: number): boolean {
   return begun.length > 0 && now - Math.max(...begun) > STUCK_MS;
 }
 
-/** What to do about a spoke whose API server will never answer again. */
-const wayOut = (spoke: string): string =>
-  `; the removal waits for what runs on the spoke. If its API server is gone for good, abandon what runs there: ` +
-  `kubectl -n spokes get kustomizations,helmreleases -o name -l fleet.internal/cluster=${spoke},fleet.internal/target=spoke | ` +
+/** What to do about what keeps a spoke: databases that stay in AWS, and an API server that will never answer again. */
+const wayOut = ({ metadata: { name }, spec }: Spoke): string =>
+  `; the removal waits for what runs on the spoke. ` +
+  (spec.addons.includes(databasesAddon)
+    ? `Databases that applications left in AWS keep the group of its subnets: delete or move them (docs/guides/onboard-an-application.md, "Databases that stay"). `
+    : "") +
+  `If its API server is gone for good, abandon what runs there: ` +
+  `kubectl -n spokes get kustomizations,helmreleases -o name -l fleet.internal/cluster=${name},fleet.internal/target=spoke | ` +
   `xargs -I{} kubectl -n spokes patch {} --type merge -p '{"spec":{"suspend":true}}'`;
 
 /** How far the removal is, which failures delay it and, once it is stuck, the way out. */
@@ -177,6 +182,6 @@ export function deletingCondition(spoke: Spoke, remains: Remains, now: number): 
   const progress = isLetGo(spoke) ? `letting go of ${left}, and everything in AWS stays` : `removing ${left}`;
   const objects = current.map(([, object]) => object);
   const waitsForever = turn.includes("bootstrap") && (found?.reason === "SpokeUnreachable" || isStuck(objects, now));
-  const message = `${progress}${found ? `; ${found.message}` : ""}${waitsForever ? wayOut(spoke.metadata.name) : ""}`;
+  const message = `${progress}${found ? `; ${found.message}` : ""}${waitsForever ? wayOut(spoke) : ""}`;
   return yes("Deleting", found?.reason ?? "InProgress", message);
 }

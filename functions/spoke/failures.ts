@@ -90,11 +90,18 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "correct spec.admins and spec.teams: each member must be the ARN of an existing IAM role, an administrator may be a user too",
   },
+  // The add-on rds_instances: RDS says which database, on the spoke.
+  {
+    pattern: /InvalidDBSubnetGroupStateFault|Kustomization rds-subnets still exists/,
+    reason: "DatabasesLeft",
+    remedy:
+      'databases that applications left in AWS are still in the spoke\'s subnets: delete them there, or move them to another group of subnets (docs/guides/onboard-an-application.md, "Databases that stay"); the rest then goes by itself',
+  },
   {
     pattern: /DependencyViolation|has dependent object|is in use|mapped public address/i,
     reason: "InUse",
     remedy:
-      "something that the fleet did not create still uses it (a load balancer, a network interface): fleet sweep <name> shows what, and removes what EKS and its controllers left behind; Crossplane's next attempt succeeds then",
+      "something that the fleet did not create still uses it (a load balancer, a network interface, a database): fleet sweep <name> shows what, and removes what EKS and its controllers left behind; Crossplane's next attempt succeeds then",
   },
   {
     pattern: /ThrottlingException|Throttling|Rate exceeded|RequestLimitExceeded|TooManyRequests/i,

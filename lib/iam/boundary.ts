@@ -1,5 +1,6 @@
 import { clusterTag, fleetTag, identityTag, principalTags } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
+import { boundaryOfDatabases, databaseKey, databaseService } from "./databases.ts";
 import { ec2Actions, makeStatement, tagNewStatement } from "./ec2.ts";
 import {
   arns,
@@ -12,6 +13,11 @@ import {
   type Statement,
 } from "./policy.ts";
 import { bucketPrefix, tenantPrefix } from "./tenants.ts";
+
+/*
+ * IAM has room for 6,144 characters. So Sids stand only where the policy pack excepts a wildcard by them, and are short; ARNs without an
+ * account leave out the partition too; a wildcard stands for two calls where AWS has no other that it matches (a test says which).
+ */
 
 export interface BoundaryScope extends Scope {
   readonly fleet: string;
@@ -38,19 +44,19 @@ function readStatements(scope: BoundaryScope): Statement[] {
       Effect: "Allow",
       Action: [
         "ec2:Describe*",
-        "ecr:BatchCheckLayerAvailability",
+        "ecr:BatchCheck*",
         "ecr:BatchGetImage",
-        "ecr:BatchImportUpstreamImage",
-        "ecr:GetAuthorizationToken",
+        "ecr:BatchImport*",
+        "ecr:GetAuth*",
         "ecr:GetDownloadUrlForLayer",
         "elasticloadbalancing:Describe*",
         "kms:DescribeKey",
+        "rds:DescribeDBInstances",
       ],
       Resource: ["*"],
       Condition: { StringEquals: { "aws:RequestedRegion": scope.region } },
     },
     {
-      Sid: "DescribeSpokes",
       Effect: "Allow",
       Action: ["eks:DescribeCluster"],
       Resource: [cluster(`${fleetNames(scope.fleet).spokePrefix}*`)],
@@ -63,35 +69,34 @@ function readStatements(scope: BoundaryScope): Statement[] {
  * AmazonEKS_CNI_Policy and AmazonEBSCSIDriverPolicy, which name all of the account (AWS Managed Policy Reference).
  */
 function nodeStatements(scope: BoundaryScope): Statement[] {
+  const anyPartition = { ...scope, partition: "*" };
   const disks = { CreateNetworkInterface: "network-interface", CreateVolume: "volume" };
   const snapshots = { CreateSnapshot: "snapshot" };
   return [
     {
-      Sid: "OfOwnCluster",
+      Sid: "Own",
       Effect: "Allow",
       Action: ec2Actions([
         "*NetworkInterface",
         "*PrivateIpAddresses",
         "*Volume",
+        "*eSnapshot",
+        "*eTags",
         "CreateSecurityGroup",
-        "CreateSnapshot",
-        "CreateTags",
-        "DeleteSnapshot",
-        "DeleteTags",
         "ModifyNetworkInterfaceAttribute",
       ]),
       Resource: ["*"],
       Condition: { StringEquals: ofOwnCluster },
     },
-    makeStatement(scope, "MakeDevices", disks, { StringEquals: forOwnCluster }),
-    makeStatement(scope, "MakeSnapshots", snapshots, { StringEquals: forOwnCluster }),
+    makeStatement(anyPartition, "Devices", disks, { StringEquals: forOwnCluster }),
+    makeStatement(anyPartition, "Snapshots", snapshots, { StringEquals: forOwnCluster }),
     tagNewStatement,
     {
       // An interface joins groups of its own VPC only, and changes nothing of what these allow.
       Sid: "JoinGroups",
       Effect: "Allow",
       Action: ec2Actions(["CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"]),
-      Resource: arns(scope).ec2("security-group"),
+      Resource: arns(anyPartition).ec2("security-group"),
     },
   ];
 }
@@ -131,16 +136,17 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
       Condition: { StringEquals: crossplane },
     },
     {
-      Sid: "RightsOfApplications",
+      Sid: "Rights",
       Effect: "Allow",
       Action: ["iam:CreateRole", "iam:*RolePolicy"],
       Resource: [name.role(owned)],
       Condition: { StringEquals: { ...crossplane, "iam:PermissionsBoundary": scope.tenantBoundaryArn } },
     },
+    boundaryOfDatabases(scope, fleetNames(scope.fleet).spokePrefix),
   ];
 }
 
-/** The key by which EBS encrypts volumes, through EC2 only. */
+/** The keys by which EBS encrypts volumes, through EC2 only, and RDS databases. */
 function volumeKeyStatement(scope: BoundaryScope): Statement {
   return {
     Sid: "VolumeKey",
@@ -148,8 +154,10 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
     Action: ["kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
     Resource: [arns(scope).kmsKey("*")],
     Condition: {
-      StringEquals: { "kms:ViaService": `ec2.${scope.region}.${dnsSuffix(scope.partition)}` },
-      "ForAnyValue:StringEquals": { "kms:ResourceAliases": "alias/aws/ebs" },
+      StringEquals: {
+        "kms:ViaService": [`ec2.${scope.region}.${dnsSuffix(scope.partition)}`, databaseKey.service(scope)],
+      },
+      "ForAnyValue:StringEquals": { "kms:ResourceAliases": ["alias/aws/ebs", databaseKey.alias] },
     },
   };
 }
@@ -162,21 +170,18 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
 function loadBalancerStatements(scope: BoundaryScope): Statement[] {
   return [
     {
-      Sid: "LoadBalancers",
+      Sid: "Balancers",
       Effect: "Allow",
-      Action: [
-        "elasticloadbalancing:*",
-        ...ec2Actions(["*SecurityGroupIngress", "CreateSecurityGroup", "CreateTags", "DeleteSecurityGroup"]),
-      ],
-      Resource: [...arns(scope).ec2("security-group"), arns(scope).loadBalancing("*")],
+      Action: ["elasticloadbalancing:*", ...ec2Actions(["*SecurityGroupIngress", "*eSecurityGroup", "CreateTags"])],
+      Resource: [...arns({ ...scope, partition: "*" }).ec2("security-group"), arns(scope).loadBalancing("*")],
       Condition: { StringEquals: { [identityKey]: "cluster" } },
     },
     {
-      Sid: "ServiceLinkedRoles",
+      Sid: "Linked",
       Effect: "Allow",
       Action: ["iam:CreateServiceLinkedRole"],
       Resource: ["*"],
-      Condition: { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
+      Condition: { StringEquals: { "iam:AWSServiceName": ["elasticloadbalancing.amazonaws.com", databaseService] } },
     },
   ];
 }
@@ -188,14 +193,13 @@ function secretStatements(scope: BoundaryScope): Statement[] {
   const reader = { [identityKey]: "external-secrets" };
   return [
     {
-      Sid: "Secrets",
       Effect: "Allow",
       Action: ["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"],
       Resource: [secret(`${names.sealingKeyPrefix}*`), secret(names.spokeGitSecret("*"))],
       Condition: { StringEquals: reader },
     },
     {
-      Sid: "DecryptSecrets",
+      Sid: "Decrypt",
       Effect: "Allow",
       Action: ["kms:Decrypt"],
       Resource: [kmsKey("*")],
@@ -213,8 +217,8 @@ function secretStatements(scope: BoundaryScope): Statement[] {
 /** What nobody does: act without a cluster of the fleet, or in the hub's, by the tags of the program, of EKS and of Kubernetes. */
 export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Statement[] {
   const { hubCluster, spokePrefix } = fleetNames(fleet);
-  const never = (Action: readonly string[], Sid: string, Condition: Condition): Statement => ({
-    Sid,
+  // Without Sids: what is denied needs no exception in the policy pack, and a boundary no room for them.
+  const never = (Action: readonly string[], Condition: Condition): Statement => ({
     Effect: "Deny",
     Action,
     Resource: ["*"],
@@ -222,13 +226,13 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
   });
   const network = ["ec2:*", "elasticloadbalancing:*"];
   return [
-    never(["*"], "OnlyForSpokes", {
+    never(["*"], {
       StringNotLike: { [`aws:PrincipalTag/${principalTags.cluster}`]: `${spokePrefix}*` },
     }),
-    never(network, "NothingOfTheHub", { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } }),
+    never(network, { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } }),
     // EKS makes the cluster's security group with this tag and without ours (EKS User Guide, "Security group requirements").
-    never(["ec2:*"], "NotTheHubsGroup", { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": hubCluster } }),
-    never(network, "NotTheHubsLoadBalancers", {
+    never(["ec2:*"], { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": hubCluster } }),
+    never(network, {
       Null: { [`aws:ResourceTag/kubernetes.io/cluster/${hubCluster}`]: "false" },
     }),
   ];

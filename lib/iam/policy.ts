@@ -73,6 +73,8 @@ export function arns({ partition, accountId, region }: Scope) {
     queue: (name: string) => regional("sqs", name),
     /** A bucket, or with a wildcard at its end what is in it too. It says neither region nor account. */
     bucket: (name: string) => `arn:${partition}:s3:::${name}`,
+    /** What RDS has of a kind: `db:<name>`, `subgrp:<name>`, `snapshot:<name>`. */
+    database: (kindAndName: string) => regional("rds", kindAndName),
     oidcProvider: (issuer: string) => `arn:${partition}:iam::${accountId}:oidc-provider/${issuer}`,
     /**
      * IAM OIDC providers of EKS clusters, whose issuers are called oidc.eks.… or, dual-stack, oidc-eks.… No wildcard stands in the

@@ -1,4 +1,5 @@
 import { principalTags } from "../labels.ts";
+import { type Databases, databaseStatements } from "./databases.ts";
 import {
   arns,
   type Condition,
@@ -106,6 +107,8 @@ export interface SpokeCrossplaneScope extends Scope {
   readonly tenantBoundaryArn: string;
   /** Whether applications order buckets: the Spoke has the add-on for it. */
   readonly buckets: boolean;
+  /** Their databases, where they order some or did. */
+  readonly databases: Databases | undefined;
 }
 
 /** The whole life of buckets; not what is in them, and no policy, which would share it with others. */
@@ -129,7 +132,7 @@ const bucketStatement = (scope: SpokeCrossplaneScope): Statement => ({
 });
 
 /**
- * What a spoke's own Crossplane may do for applications: tables, queues, bounded roles and, where it is wanted, buckets, under {@link tenantPrefix}. It attaches no
+ * What a spoke's own Crossplane may do for applications: tables, queues, bounded roles and, where they are wanted, buckets and databases, under {@link tenantPrefix}. It attaches no
  * managed policy: the rights of these roles stand in inline policies. What it may do here, the fleet's boundary must leave it.
  */
 export function spokeCrossplanePolicy(scope: SpokeCrossplaneScope): PolicyDocument {
@@ -169,6 +172,7 @@ export function spokeCrossplanePolicy(scope: SpokeCrossplaneScope): PolicyDocume
       Resource: [name.queue(owned)],
     },
     ...(scope.buckets ? [bucketStatement(scope)] : []),
+    ...(scope.databases === undefined ? [] : databaseStatements(scope, scope.databases)),
     ...boundedRoleStatements([name.role(owned)], [tenantBoundaryArn]),
     keepBoundariesStatement,
   );

@@ -5,6 +5,7 @@ import { EC2Client } from "@aws-sdk/client-ec2";
 import { EKSClient } from "@aws-sdk/client-eks";
 import { IAMClient } from "@aws-sdk/client-iam";
 import { KMSClient } from "@aws-sdk/client-kms";
+import { RDSClient } from "@aws-sdk/client-rds";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
@@ -19,6 +20,7 @@ const classes = {
   eks: EKSClient,
   iam: IAMClient,
   kms: KMSClient,
+  rds: RDSClient,
   s3: S3Client,
   secretsmanager: SecretsManagerClient,
   sqs: SQSClient,

@@ -8,6 +8,7 @@ import { grafanaResources } from "./grafana.ts";
 import type { Handler } from "./handler.ts";
 import { iamResources } from "./iam/index.ts";
 import { kmsResources } from "./kms.ts";
+import { rdsResources } from "./rds.ts";
 import { s3Resources } from "./s3.ts";
 import { secretsmanagerResources } from "./secretsmanager.ts";
 import { sqsResources } from "./sqs.ts";
@@ -25,7 +26,7 @@ export type { Properties, Tags } from "./properties.ts";
 
 const all: readonly Handler[] = [
   ...[ampResources, cloudwatchlogsResources, dynamodbResources, ec2Resources, eksResources, iamResources].flat(),
-  ...[grafanaResources, kmsResources, s3Resources, secretsmanagerResources, sqsResources].flat(),
+  ...[grafanaResources, kmsResources, rdsResources, s3Resources, secretsmanagerResources, sqsResources].flat(),
 ];
 
 /** Handlers by Pulumi token. */

@@ -30,6 +30,8 @@ const clusterWildcards = [
 
 const boundary = "a boundary gives no rights: it is the most that the policies of a role can give";
 const reading = ["ec2:Describe*", "elasticloadbalancing:Describe*"];
+/** Each stands for one call: IAM has too little room for their names. */
+const pulling = ["ecr:BatchCheck*", "ecr:BatchImport*", "ecr:GetAuth*"];
 const pairs = "two or three calls on one thing, of the fleet's only; IAM has too little room for their names";
 const byTag = "IDs are not known beforehand; the fleet's tag stands for them";
 const ofFleet = "aws:ResourceTag/fleet.internal/fleet";
@@ -43,29 +45,29 @@ export const exceptions: readonly Exception[] = [
   {
     policy: "*-boundary",
     statement: "Read",
-    actions: reading,
+    actions: [...reading, ...pulling],
     allResources: true,
     conditions: region,
     reason: boundary,
   },
   {
     policy: "*-boundary",
-    statement: "OfOwnCluster",
-    actions: ["ec2:*NetworkInterface", "ec2:*PrivateIpAddresses", "ec2:*Volume"],
+    statement: "Own",
+    actions: ["NetworkInterface", "PrivateIpAddresses", "Volume", "eSnapshot", "eTags"].map((call) => `ec2:*${call}`),
     allResources: true,
     conditions: [cluster],
     reason: boundary,
   },
   {
     policy: "*-boundary",
-    statement: "MakeDevices",
+    statement: "Devices",
     allResources: true,
     conditions: ["aws:RequestTag/eks-cluster-name"],
     reason: boundary,
   },
   {
     policy: "*-boundary",
-    statement: "MakeSnapshots",
+    statement: "Snapshots",
     allResources: true,
     conditions: ["aws:RequestTag/eks-cluster-name"],
     reason: boundary,
@@ -88,15 +90,15 @@ export const exceptions: readonly Exception[] = [
   },
   {
     policy: "*-boundary",
-    statement: "LoadBalancers",
-    actions: ["ec2:*SecurityGroupIngress", "elasticloadbalancing:*"],
+    statement: "Balancers",
+    actions: ["ec2:*SecurityGroupIngress", "ec2:*eSecurityGroup", "elasticloadbalancing:*"],
     allResources: true,
     conditions: identity,
     reason: boundary,
   },
   {
     policy: "*-boundary",
-    statement: "ServiceLinkedRoles",
+    statement: "Linked",
     allResources: true,
     conditions: ["iam:AWSServiceName"],
     reason: boundary,
@@ -114,14 +116,20 @@ export const exceptions: readonly Exception[] = [
   },
   {
     policy: "*-boundary",
-    statement: "RightsOfApplications",
+    statement: "Rights",
     actions: ["iam:*RolePolicy"],
     conditions: [...identity, "iam:PermissionsBoundary"],
     reason: boundary,
   },
   {
     policy: "*-boundary",
-    statement: "DecryptSecrets",
+    statement: "Databases",
+    actions: ["rds:*DBInstance", "rds:*DBSubnetGroup*", "rds:*Tags*"],
+    reason: boundary,
+  },
+  {
+    policy: "*-boundary",
+    statement: "Decrypt",
     allResources: true,
     conditions: [...identity, ofFleet, "kms:ViaService"],
     reason: boundary,

@@ -4,6 +4,7 @@ import { asked } from "./support/admission-cluster.ts";
 import { kept, type Requested } from "./support/admission-request.ts";
 import { isPolicy, spoke, startSpoke } from "./support/spoke-plane.ts";
 import { tenantBuckets } from "./support/tenant-buckets.ts";
+import { ordersOfDatabases, tenantDatabases } from "./support/tenant-databases.ts";
 import { tenantOrders } from "./support/tenant-orders.ts";
 import { tenantWorkloads } from "./support/tenant-workloads.ts";
 
@@ -19,7 +20,8 @@ beforeAll(async () => {
 afterAll(() => client?.stop());
 
 describe.for([
-  ["orders in AWS", "tenant-resources.fleet.internal", [...tenantOrders, ...tenantBuckets]],
+  ["orders in AWS", "tenant-resources.fleet.internal", [...tenantOrders, ...tenantBuckets, ...ordersOfDatabases]],
+  ["databases", "tenant-databases.fleet.internal", tenantDatabases],
   ["workloads", "tenant-workloads.fleet.internal", tenantWorkloads],
 ] as const)("a tenant's %s", ([, name, cases]) => {
   test.for(cases.filter(({ refused }) => refused === undefined).map((each) => [each.title, each] as const))(

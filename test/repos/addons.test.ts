@@ -23,6 +23,7 @@ const installed = addons.filter((addon) => addon !== "notifications");
 const madeOf: Readonly<Record<string, string>> = {
   karpenter_nodes: "NodePool",
   prometheus: "Deployment",
+  rds_instances: "Provider",
   s3_buckets: "Provider",
 };
 /** Service accounts whose names the charts have no value for. */

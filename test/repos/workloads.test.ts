@@ -77,7 +77,7 @@ describe("an application's folder in gitops-workloads", () => {
     expect(given).toEqual(expect.arrayContaining(asked));
   });
 
-  test("lets nothing in or out but DNS, AWS's APIs over TLS, the application's port from the platform, and its metrics from Prometheus", () => {
+  test("lets nothing in or out but DNS, AWS's APIs over TLS, databases in the VPC, the application's port from the platform, and its metrics from Prometheus", () => {
     const policies = governed.filter(({ kind }) => kind === "NetworkPolicy");
     const everyPod = { podSelector: {} };
     expect(Object.fromEntries(policies.map(({ metadata, spec }) => [metadata.name, spec]))).toEqual({
@@ -107,6 +107,19 @@ describe("an application's folder in gitops-workloads", () => {
           {
             to: [{ ipBlock: { cidr: "0.0.0.0/0", except: ["169.254.0.0/16"] } }],
             ports: [{ port: 443, protocol: "TCP" }],
+          },
+        ],
+      },
+      "allow-databases": {
+        ...everyPod,
+        policyTypes: ["Egress"],
+        egress: [
+          {
+            to: [{ ipBlock: { cidr: "10.98.0.0/18" } }],
+            ports: [
+              { port: 5432, protocol: "TCP" },
+              { port: 3306, protocol: "TCP" },
+            ],
           },
         ],
       },
@@ -192,6 +205,7 @@ describe("an application's folder in gitops-workloads", () => {
       rule("networking.k8s.io", ["ingresses"]),
       rule("bitnami.com", ["sealedsecrets"]),
       rule("dynamodb.aws.m.upbound.io", ["tables"]),
+      rule("rds.aws.m.upbound.io", ["instances"]),
       rule("s3.aws.m.upbound.io", ["buckets", "bucketversionings"]),
       rule("sqs.aws.m.upbound.io", ["queues"]),
       rule("", ["pods", "events"], read),

@@ -40,6 +40,8 @@ const typeOf: Readonly<Record<string, string>> = {
   "ec2/route": "route-table",
   "ec2/routetableassociation": "route-table",
   [apiRule]: "security-group-rule",
+  "rds/instance": "db",
+  "rds/subnetgroup": "subgrp",
   "s3/bucketversioning": "bucket",
   "ec2/vpcendpoint": "vpc-endpoint",
   "ec2/vpcendpointroutetableassociation": "vpc-endpoint",
@@ -60,6 +62,8 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   "ec2:ModifyVpcEndpoint": ["route-table"],
   "ec2:ReplaceRouteTableAssociation": ["route-table", "subnet"],
   "ec2:RunInstances": ["launch-template"],
+  "rds:CreateDBInstance": ["og", "pg", "subgrp"],
+  "rds:ModifyDBInstance": ["og", "pg", "subgrp"],
 };
 
 /** What a call makes, where its name does not say it. */
@@ -68,13 +72,16 @@ const makes: Readonly<Record<string, readonly string[]>> = {
   "ec2:AuthorizeSecurityGroupIngress": ["security-group-rule"],
   "ec2:RunInstances": ["instance", "network-interface", "volume"],
   "iam:CreateOpenIDConnectProvider": ["oidc-provider"],
+  "rds:CreateDBInstance": ["db"],
+  "rds:CreateDBSnapshot": ["snapshot"],
+  "rds:CreateDBSubnetGroup": ["subgrp"],
 };
 const plain = (text: string) => text.replaceAll("-", "").toLowerCase();
 const isNew = (action: string, type: string): boolean =>
   makes[action]?.includes(type) ?? plain(action.replace(/^.*:Create/, "")) === plain(type);
 
 /** Types whose resources have no tags of ours: EKS's, AWS's, or none at all. */
-const untagged = ["alias", "image", "instance-profile", "security-group"];
+const untagged = ["alias", "image", "instance-profile", "og", "pg", "security-group"];
 
 /** The call that makes a kind: its tags come with it. */
 const maker: Readonly<Record<string, string>> = {
@@ -126,9 +133,10 @@ function variants(asker: Asker, kind: string, action: string): readonly Values[]
     case "iam:PassRole":
       return [{ "iam:PassedToService": receiver[kind] ?? "eks.amazonaws.com" }];
     case "iam:CreateServiceLinkedRole":
-      return [{ "iam:AWSServiceName": `${kind === "eks/nodegroup" ? "eks-nodegroup" : "eks"}.amazonaws.com` }];
+      return [{ "iam:AWSServiceName": linkedService(kind) }];
     case "kms:CreateGrant":
-      return [{ "kms:GrantIsForAWSResource": "true" }];
+    case "kms:DescribeKey":
+      return [kind.startsWith("rds/") ? ofRds : { "kms:GrantIsForAWSResource": "true" }];
     case "kms:Decrypt":
     case "kms:GenerateDataKey":
       return [{ "kms:ViaService": `secretsmanager.${region}.amazonaws.com` }];
@@ -139,9 +147,13 @@ function variants(asker: Asker, kind: string, action: string): readonly Values[]
   }
 }
 
-/** The service-linked role that EKS looks for and makes. */
-const linkedRole = (kind: string) =>
-  `arn:aws:iam::${account}:role/aws-service-role/${kind === "eks/nodegroup" ? "eks-nodegroup" : "eks"}.amazonaws.com/x`;
+/** RDS uses its own key of the account. */
+const ofRds: Values = { "kms:ViaService": `rds.${region}.amazonaws.com`, "kms:ResourceAliases": "alias/aws/rds" };
+
+/** The service for which a service-linked role is looked for and made. */
+const linkedService = (kind: string): string =>
+  `${kind.startsWith("rds/") ? "rds" : kind === "eks/nodegroup" ? "eks-nodegroup" : "eks"}.amazonaws.com`;
+const linkedRole = (kind: string) => `arn:aws:iam::${account}:role/aws-service-role/${linkedService(kind)}/x`;
 
 interface Named {
   readonly arns: readonly string[];

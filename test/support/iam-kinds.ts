@@ -58,7 +58,7 @@ const read = (path: string) => readFileSync(new URL(`../../repos/${path}`, impor
 
 /** Kinds that applications order on a spoke, and those of their template. */
 export function tenantKinds(): ReadonlySet<string> {
-  const activated = ["crossplane-packages", "addons/s3_buckets/release"].flatMap(
+  const activated = ["crossplane-packages", "addons/rds_instances/release", "addons/s3_buckets/release"].flatMap(
     (folder): string[] => parse(read(`gitops-system/tools/base/${folder}/activation.yaml`)).spec.activate,
   );
   const ordered = activated.map((name) => {

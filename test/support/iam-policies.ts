@@ -4,6 +4,7 @@ import { adoptPolicy } from "../../lib/iam/adopt.ts";
 import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
+import { databasePrefix } from "../../lib/iam/databases.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { doctorPolicy } from "../../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
@@ -70,6 +71,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       cluster: names.spokePrefix.padEnd(nameLimits.eksCluster, "s"),
       tenantBoundaryArn,
       buckets: true,
+      databases: { prefix: databasePrefix(names.spokePrefix, names.spokePrefix), removal: false },
     }),
     "External Secrets": secretReaderPolicy({
       secretArns: [named.secret(names.sealingKeySecret("scope", "*")), named.secret(names.spokeGitSecret("spoke"))],

@@ -8,12 +8,14 @@ import {
   type OwnMetadata,
 } from "../../../lib/bridge.ts";
 import { identityFacts } from "../../../lib/bridge-facts.ts";
+import type { DatabaseFacts } from "../../../lib/iam/databases.ts";
 import type { ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { watchLabel } from "../../../lib/labels.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { addonRoles } from "../addon-roles.ts";
 import { bootstrapKustomization, kubeConfigName } from "../chain.ts";
 import type { Context } from "../context.ts";
+import { databaseFacts } from "../databases.ts";
 import { type Fact, fact } from "../facts.ts";
 import { otherKinds } from "../kinds.ts";
 import { anyNodes } from "../node-groups.ts";
@@ -58,6 +60,7 @@ export interface SpokeFacts {
   readonly issuer: string;
   readonly oidcProviderArn: string;
   readonly kubernetesVersion: string;
+  readonly databases: DatabaseFacts;
   /** Of its controllers and of its add-ons, by their names in snake_case. */
   readonly roleArns: Readonly<Record<SpokeIdentity, string>> & Readonly<Record<string, string>>;
 }
@@ -90,6 +93,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
       clusterArn: facts.arn,
       nodeRole: names.nodeRole,
     },
+    databases: facts.databases,
     kubernetesVersion: facts.kubernetesVersion,
     oidc: { provider: facts.issuer.replace(/^https:\/\//, ""), providerArn: facts.oidcProviderArn },
     identities: Object.fromEntries(
@@ -147,6 +151,7 @@ export function spokeFacts(context: Context) {
     issuer,
     oidcProviderArn: facts.readyText(resources.oidcProvider, "arn"),
     kubernetesVersion: fact("controlPlane", runningVersion(observed)),
+    databases: databaseFacts(context),
     roleArns: roleArns(context),
   } satisfies { readonly [Name in keyof SpokeFacts]: Fact<SpokeFacts[Name]> };
 }

@@ -4,11 +4,13 @@ import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
 import { type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
+import type { Tags } from "../../../lib/labels.ts";
 import { fleetNames } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
 import { makesBuckets } from "../buckets.ts";
 import type { Context } from "../context.ts";
+import { databasesOf, databaseTags } from "../databases.ts";
 import { type Fact, fact } from "../facts.ts";
 import { isLetGo } from "../orphan.ts";
 import { fluxIdentities } from "../plan.ts";
@@ -41,6 +43,7 @@ interface Rights {
   readonly description: string;
   readonly managedPolicies: readonly string[];
   readonly inlinePolicy?: PolicyDocument;
+  readonly tags?: Tags;
 }
 
 function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
@@ -59,7 +62,9 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
         cluster: names.cluster,
         tenantBoundaryArn: tenantBoundary,
         buckets: makesBuckets(context),
+        databases: databasesOf(context),
       }),
+      tags: databaseTags(context),
     },
     aws_ebs_csi_driver: {
       description: `EBS CSI driver of ${names.cluster}`,

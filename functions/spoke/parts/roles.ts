@@ -1,5 +1,5 @@
 import { arns, type PolicyDocument } from "../../../lib/iam/policy.ts";
-import { identityTag } from "../../../lib/labels.ts";
+import { identityTag, type Tags } from "../../../lib/labels.ts";
 import type { Context } from "../context.ts";
 import { fact } from "../facts.ts";
 import { type Resource, type RoleName, resources } from "../resources.ts";
@@ -14,6 +14,8 @@ export interface RoleArgs {
   /** AWS managed policies, by name. */
   readonly managedPolicies: readonly string[];
   readonly inlinePolicy?: PolicyDocument;
+  /** Tags besides those of everything that the spoke is made of. */
+  readonly tags?: Tags;
   /** Default: the fleet's boundary. */
   readonly boundary?: string;
 }
@@ -39,7 +41,7 @@ export function composeRole(context: Context, args: RoleArgs): void {
       description,
       assumeRolePolicy: JSON.stringify(known.trust),
       permissionsBoundary,
-      tags: { ...tags(), [identityTag]: role },
+      tags: { ...tags(), [identityTag]: role, ...args.tags },
     },
   }));
   const made = { role: facts.ready(resource) };

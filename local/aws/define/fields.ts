@@ -57,6 +57,11 @@ export interface Field {
   readonly crd?: string | null;
   /** In Pulumi an input, in the CRD an output. */
   readonly observed?: true;
+  /**
+   * In the CRD it is a reference to a key in a Secret of the namespace, `<name>SecretRef`, and shown nowhere; `generate` is the field that
+   * has the provider make it up.
+   */
+  readonly secret?: { readonly generate: string };
   /** Upstream refuses to make or change the resource without it. */
   readonly required?: true;
   /** Part of the identity, so not in `initProvider`; `required` in `forProvider` where upstream has no reference for it. */

@@ -28,6 +28,7 @@ export async function runController(
     objects,
     connections: connections(objects, process.env),
     now: () => new Date(),
+    secrets: new Map(),
     signal,
   };
   const seen = new Map<string, Managed>();

@@ -47,8 +47,19 @@ function withoutInitial(inputs: Properties, initial: Properties, wanted: Propert
   return { ...inputs, ...Object.fromEntries(kept) };
 }
 
-/** The resource of `managed`. */
-export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
+/** A difference with the secret inputs that are others than they were: AWS tells none of them. */
+function withSecrets(difference: Difference, known: Properties, secrets: Properties): Difference {
+  const others = Object.entries(secrets).flatMap(([name, value]) => (known[name] === value ? [] : [name]));
+  const before = Object.fromEntries(others.map((name) => [name, known[name]]));
+  return { ...difference, changed: [...difference.changed, ...others], before: { ...difference.before, ...before } };
+}
+
+/**
+ * The resource of `managed`.
+ * @param secrets inputs that its specification only refers to
+ * @param known what they were when they were last given to AWS
+ */
+export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Properties = {}, known = secrets) {
   const { handler, named } = kind;
   const spec = mergeSpec(managed.spec.initProvider, managed.spec.forProvider);
   const given = externalName(managed);
@@ -57,6 +68,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
     ...generatedName(kind),
     ...inputsOf(kind, spec),
     ...(named && { [named]: name }),
+    ...secrets,
   };
   const heldTo = (actual: Properties): Properties => {
     const [initial, wanted] = [managed.spec.initProvider ?? {}, managed.spec.forProvider];
@@ -77,8 +89,11 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
       return {
         id,
         atProvider: atProvider(kind, id, actual, region),
-        difference: differenceOf(handler, heldInputs(kind, managed), heldTo(actual), actual),
-        connection: kind.connection?.(actual) ?? {},
+        difference: withSecrets(
+          differenceOf(handler, heldInputs(kind, managed), heldTo(actual), actual),
+          ...([known, secrets] as const),
+        ),
+        connection: kind.connection?.({ ...actual, ...secrets }) ?? {},
       };
     },
 

@@ -5,6 +5,7 @@ import { ec2Resources } from "../../aws/ec2/index.ts";
 import { eksResources } from "../../aws/eks/index.ts";
 import { iamResources } from "../../aws/iam/index.ts";
 import { kmsResources } from "../../aws/kms.ts";
+import { rdsResources } from "../../aws/rds.ts";
 import { s3Resources } from "../../aws/s3.ts";
 import { sqsResources } from "../../aws/sqs.ts";
 import { clusterAuth } from "./cluster-auth.ts";
@@ -17,6 +18,7 @@ export const families = {
   eks: kindsOf([...eksResources, clusterAuth]),
   iam: kindsOf(iamResources),
   kms: kindsOf(kmsResources),
+  rds: kindsOf(rdsResources),
   s3: kindsOf(s3Resources),
   sqs: kindsOf(sqsResources),
 } as const satisfies Record<string, readonly Kind[]>;

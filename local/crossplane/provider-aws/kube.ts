@@ -34,6 +34,10 @@ export interface Objects {
   putStatus(crd: string, managed: Managed): Promise<Managed>;
   /** Writes a Secret owned by the object; Kubernetes deletes it with its owner. */
   writeSecret(owner: Managed, name: string, data: SecretData): Promise<void>;
+  /** What a Secret holds. */
+  readSecret(namespace: string, name: string): Promise<SecretData | undefined>;
+  /** Adds keys to a Secret; one that is made for it goes with the object. */
+  keepInSecret(owner: Managed, name: string, data: SecretData): Promise<void>;
   providerConfig(kind: string, namespace: string, name: string): Promise<ProviderConfig | undefined>;
   /** Says in the ProviderConfig's usages that the object uses it. */
   trackUsage(managed: Managed): Promise<void>;

@@ -1,5 +1,6 @@
 /** Brings one managed resource and its resource in AWS together: the course of crossplane-runtime's managed reconciler. */
 import { withCallSettings } from "../../aws/call-settings.ts";
+import type { Properties } from "../../aws/properties.ts";
 import type { Connections } from "./credentials.ts";
 import { type External, externalOf, type Observation } from "./external.ts";
 import { asyncReasons, attempt, Failure, messageOf, type Outcome, reasons } from "./failure.ts";
@@ -18,11 +19,17 @@ import {
 } from "./managed.ts";
 import { type Change, ManagedObject } from "./object.ts";
 import { initialize, resolve } from "./preparation.ts";
+import { secretInputs } from "./secrets.ts";
 
 export interface ReconcilerOptions {
   readonly objects: Objects;
   readonly connections: Connections;
   readonly now: () => Date;
+  /**
+   * Secret inputs as they were last given to AWS, by the UID of the object. Like upjet's state they are lost with the program, which then
+   * takes those that there are for them.
+   */
+  readonly secrets: Map<string, Properties>;
   /** Aborted when the program ends: waits end early, and their errors are not reported. */
   readonly signal: AbortSignal;
 }
@@ -32,6 +39,7 @@ export class Reconciliation {
   readonly #kind: Kind;
   readonly #options: ReconcilerOptions;
   readonly #object: ManagedObject;
+  #secrets: Properties = {};
 
   constructor(kind: Kind, managed: Managed, options: ReconcilerOptions) {
     this.#kind = kind;
@@ -90,8 +98,16 @@ export class Reconciliation {
   async #connect(): Promise<External> {
     const { objects, connections } = this.#options;
     await objects.trackUsage(this.#managed);
+    this.#secrets = await secretInputs(objects, this.#kind, this.#managed);
     const aws = await connections.connect(this.#managed);
-    return externalOf(this.#kind, this.#managed, aws);
+    const known = this.#options.secrets.get(this.#managed.metadata.uid);
+    if (known === undefined) this.#given();
+    return externalOf(this.#kind, this.#managed, aws, this.#secrets, known);
+  }
+
+  /** AWS has the secret inputs now. */
+  #given(): void {
+    if (Object.keys(this.#secrets).length > 0) this.#options.secrets.set(this.#managed.metadata.uid, this.#secrets);
   }
 
   /** Somebody has to say how a creation ended, for each kind: upjet tells Crossplane of none that its name is known beforehand. */
@@ -159,6 +175,7 @@ export class Reconciliation {
       );
     const renamed = (name: string) => this.#object.created(name);
     await attempt("update", () => external.update(observed, renamed), details);
+    this.#given();
     await this.#tell("Updated", "update");
     await this.#object.mark([conditionOf.success, ...this.#lastOperation()]);
     return "again";

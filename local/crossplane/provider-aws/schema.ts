@@ -2,6 +2,7 @@
 import { type Field, type Fields, typeOf } from "../../aws/define/fields.ts";
 import type { Kind } from "./kind.ts";
 import { referenceName } from "./references.ts";
+import { secretReferenceName } from "./secrets.ts";
 
 /** The part of the JSON schema dialect of CustomResourceDefinitions that is used here. */
 export interface Schema {
@@ -47,9 +48,21 @@ function typeSchema(field: Field, place: Place): Schema {
   return list(object(properties("blocks" in type ? type.blocks : type.single, place)));
 }
 
+const keyReference = object({ key: text, name: text }, { required: ["key", "name"] });
+
+/** In the place of a secret input: where it stands, and whether the provider makes it up. */
+function secretSchemas(name: string, generate: string, place: Place): [string, Schema][] {
+  if (place === "atProvider") return [];
+  return [
+    [secretReferenceName(name), keyReference],
+    ...(place === "forProvider" ? [[generate, { type: "boolean" }] satisfies [string, Schema]] : []),
+  ];
+}
+
 function properties(fields: Fields, place: Place): Record<string, Schema> {
   const entries = Object.entries(fields).flatMap(([property, field]): [string, Schema][] => {
-    const { crd: name = property, format, crdDefault: value } = field;
+    const { crd: name = property, format, crdDefault: value, secret } = field;
+    if (secret) return secretSchemas(property, secret.generate, place);
     if (name === null || (place !== "atProvider" && (field.out || field.observed))) return [];
     if (place === "initProvider" && field.identifier) return [];
     const schema = { ...typeSchema(field, place), ...(format && { format }), ...(value && { default: value }) };

@@ -22,7 +22,7 @@ const isSingle = (field: Field): boolean => typeof field.type === "object" && "s
 export function toProperties(fields: Fields, values: Properties): Properties {
   const entries = Object.entries(fields).flatMap(([name, field]) => {
     const value = toProperty(field, values[field.crd ?? name]);
-    return value === undefined || value === null || field.crd === null ? [] : [[name, value] as const];
+    return value === undefined || value === null || field.crd === null || field.secret ? [] : [[name, value] as const];
   });
   return Object.fromEntries(entries);
 }
@@ -39,7 +39,8 @@ function toField(field: Field, value: unknown): unknown {
 function toFields(fields: Fields, properties: Properties): Properties {
   const entries = Object.entries(fields).flatMap(([name, field]) => {
     const value = toField(field, properties[name]);
-    return value === undefined || value === null || field.crd === null ? [] : [[field.crd ?? name, value] as const];
+    const isHidden = field.crd === null || field.secret !== undefined;
+    return value === undefined || value === null || isHidden ? [] : [[field.crd ?? name, value] as const];
   });
   return Object.fromEntries(entries);
 }

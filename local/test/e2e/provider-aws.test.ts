@@ -1,4 +1,5 @@
 /** The kinds of Crossplane's AWS provider against the instance's AWS API, as a Spoke and its applications order them; node groups need nodes. */
+import { ModifyDBInstanceCommand } from "@aws-sdk/client-rds";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../crossplane/provider-aws/kind.ts";
 import { allKinds } from "../../crossplane/provider-aws/kinds.ts";
@@ -25,6 +26,7 @@ async function settle(kind: Kind, name: string): Promise<string> {
       objects: cluster.objects,
       connections: { connect: async () => account },
       now: () => new Date(),
+      secrets: cluster.known,
       signal: new AbortController().signal,
     }).run();
     if (outcome !== "again") return outcome;
@@ -151,6 +153,41 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     await order("Table", "payments", { ...table, ...recovery(true) }, { externalName: "case_payments" });
     await change("Queue", "queue", { visibilityTimeoutSeconds: 60 });
     await change("Table", "payments", recovery(false));
+    await removeAll();
+  });
+
+  test("those of an application's databases", async () => {
+    const { id: vpcId } = await order("VPC", "databases", { cidrBlock: "10.45.0.0/16", tags });
+    const inZone = async (zone: string, cidrBlock: string) =>
+      (await order("Subnet", `zone-${zone}`, { vpcId, cidrBlock, availabilityZone: `us-east-1${zone}` }))["id"];
+    const subnetIds = [await inZone("a", "10.45.1.0/24"), await inZone("b", "10.45.2.0/24")];
+    await order("SubnetGroup", "databases", { subnetIds, tags }, { externalName: "case-databases" });
+    const database = {
+      ...{ identifier: "case-orders", engine: "postgres", instanceClass: "db.t4g.micro", allocatedStorage: 20, tags },
+      ...{ username: "main", autoGeneratePassword: true, passwordSecretRef: { name: "orders", key: "password" } },
+      ...{ storageEncrypted: true, backupRetentionPeriod: 7, deletionProtection: true },
+      ...{ dbSubnetGroupName: "case-databases", skipFinalSnapshot: true, applyImmediately: true },
+    };
+    const connection = { writeConnectionSecretToRef: { name: "connection" } };
+    const { id, endpoint } = await order("Instance", "orders", database, { spec: connection });
+    expect(id).toMatch(/^db-/);
+    const published = cluster.secrets.get("spokes/connection");
+    expect(published).toMatchObject({ endpoint, username: "main", port: "5432" });
+    expect(published?.["password"]).toBe(cluster.secrets.get("spokes/orders")?.["password"]);
+    await change("Instance", "orders", { allocatedStorage: 40 });
+    const kind = kindOf("Instance");
+    // Whoever deletes the object without a word about the protection gets AWS's refusal.
+    cluster.delete(kind, "orders");
+    await settle(kind, "orders");
+    expect(conditionsOf(cluster, kind, "orders")["Synced"]).toContain("Cannot delete protected DB Instance");
+    // RDS keeps the group until the last database has left it.
+    const groups = kindOf("SubnetGroup");
+    cluster.delete(groups, "databases");
+    await settle(groups, "databases");
+    expect(conditionsOf(cluster, groups, "databases")["Synced"]).toContain("case-orders is still using it");
+    await account.rds.send(
+      new ModifyDBInstanceCommand({ DBInstanceIdentifier: "case-orders", DeletionProtection: false }),
+    );
     await removeAll();
   });
 

@@ -26,6 +26,13 @@ const allow = (action: string) =>
 const vpc = (make: Make) =>
   make("aws:ec2/vpc:Vpc", { cidrBlock: "10.9.0.0/16", instanceTenancy: "default", enableDnsSupport: true });
 const subnet = async (make: Make, vpcId: string) => make("aws:ec2/subnet:Subnet", { vpcId, cidrBlock: "10.9.1.0/24" });
+/** Subnets in two zones, as RDS wants them. */
+async function zoneSubnets(make: Make): Promise<string[]> {
+  const vpcId = await vpc(make);
+  const inZone = (zone: string, cidrBlock: string) =>
+    make("aws:ec2/subnet:Subnet", { vpcId, cidrBlock, availabilityZone: `us-east-1${zone}` });
+  return [await inZone("a", "10.9.1.0/24"), await inZone("b", "10.9.2.0/24")];
+}
 const defaultGroup = async (make: Make) =>
   make("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", { vpcId: await vpc(make) });
 const role = (make: Make) =>
@@ -241,6 +248,31 @@ export const cases: HandlerCase[] = [
     token: "aws:sqs/queue:Queue",
     inputs: async () => ({ name: "case", visibilityTimeoutSeconds: 45, tags }),
     change: { visibilityTimeoutSeconds: 60, messageRetentionSeconds: 600, tags: otherTags },
+  },
+  {
+    token: "aws:rds/subnetGroup:SubnetGroup",
+    inputs: async (make) => ({ name: "case", subnetIds: await zoneSubnets(make), tags }),
+    change: { description: "Databases", tags: otherTags },
+  },
+  {
+    token: "aws:rds/instance:Instance",
+    inputs: async (make) => ({
+      identifier: "case-main",
+      engine: "postgres",
+      instanceClass: "db.t4g.micro",
+      allocatedStorage: 20,
+      username: "main",
+      password: "case-password",
+      storageEncrypted: true,
+      backupRetentionPeriod: 7,
+      skipFinalSnapshot: true,
+      dbSubnetGroupName: await make("aws:rds/subnetGroup:SubnetGroup", {
+        name: "case-databases",
+        subnetIds: await zoneSubnets(make),
+      }),
+      tags,
+    }),
+    change: { allocatedStorage: 40, applyImmediately: true, backupRetentionPeriod: 14, tags: otherTags },
   },
   {
     token: "aws:s3/bucket:Bucket",

@@ -37,6 +37,8 @@ export const annotatedNamespaces: Readonly<Record<string, string>> = {
   ledger: "dynamodb.Table",
   website: "",
   archive: "s3.Bucket",
+  orders: "rds.Instance",
+  "eu--orders": "rds.Instance",
   "eu--archive": "dynamodb.Table s3.Bucket",
 };
 

@@ -53,8 +53,8 @@ export const versioningObject = (namespace: string, name: string): object =>
     { forProvider: { region, bucketRef: { name }, versioningConfiguration: { status: "Enabled" } } },
   );
 
-/** What the governance team has in gitops-workloads for an application that may order buckets only. */
-export function tenantObjects(repository: Checkout, namespace: string): object[] {
+/** What the governance team has in gitops-workloads for an application that may order these kinds only. */
+export function tenantObjects(repository: Checkout, namespace: string, kinds = "s3.Bucket"): object[] {
   const template = readFileSync(join(repository.folder, "templates", "app", "aws.yaml"), "utf8");
   return [
     {
@@ -63,7 +63,7 @@ export function tenantObjects(repository: Checkout, namespace: string): object[]
       metadata: {
         name: namespace,
         labels: { [labelKeys.tenant]: "payments" },
-        annotations: { [awsKindsAnnotation]: "s3.Bucket" },
+        annotations: { [awsKindsAnnotation]: kinds },
       },
     },
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: namespace, namespace } },

@@ -10,7 +10,7 @@ import { definitionsOf, kubectlOf } from "./kubectl.ts";
 /** A real API server without nodes that has what a spoke has of its kinds, policies, namespaces and rights. */
 
 /** What Flux makes of the repositories for a Spoke. */
-export const spoke = render(withAddons("minimal", []));
+export const spoke = render(withAddons("minimal", ["rds_instances"]));
 
 export const isPolicy = ({ kind }: Manifest) => kind.startsWith("ValidatingAdmissionPolicy");
 
@@ -28,7 +28,9 @@ export async function startSpoke(toolchain: Toolchain) {
   const client = kubectlOf(toolchain, plane);
   client.define([
     ...definitionsOf("github.com/fluxcd/kustomize-controller"),
-    ...[families.dynamodb, families.iam, families.s3, families.sqs].flatMap((kinds) => kinds.map(definitionOf)),
+    ...[families.dynamodb, families.iam, families.rds, families.s3, families.sqs].flatMap((kinds) =>
+      kinds.map(definitionOf),
+    ),
     ...familyCrds,
   ]);
   client.apply([namespace("spokes"), namespace("flux-system")]);

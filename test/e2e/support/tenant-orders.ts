@@ -129,7 +129,7 @@ const created: Cases = [
       false,
     )({ externalName: own, forProvider: { role: own, policyArn: "arn:aws:iam::aws:policy/AdministratorAccess" } }),
     refused:
-      "an application can order Bucket, BucketVersioning, Queue and Table, its governance Role and RolePolicy; got RolePolicyAttachment",
+      "an application can order Bucket, BucketVersioning, Instance, Queue and Table, its governance Role and RolePolicy; got RolePolicyAttachment",
   },
 ];
 

@@ -36,6 +36,12 @@ describe("a failure", () => {
       "NetworkReady",
       "AlreadyExists",
     ],
+    [
+      "vpc",
+      "delete failed: InvalidDBSubnetGroupStateFault: Cannot delete the subnet group 'x' because at least one database instance: y is still using it.",
+      "NetworkReady",
+      "DatabasesLeft",
+    ],
     ["subnet-public-0", "UnsupportedAvailabilityZoneException: us-east-1e", "NetworkReady", "InvalidZone"],
     ["addon-coredns", "something unheard of", "AddonsReady", "Failed"],
     ["vpc", "cannot get credentials: AssumeRole failed", "NetworkReady", "NoCredentials"],

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
+import { databaseName, databaseSubnets } from "../../../lib/iam/databases.ts";
 import { deployerPolicies, managedPolicies } from "../../../lib/iam/deployer.ts";
 import { arns, policy } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
@@ -13,7 +14,7 @@ import { type Asker, requestsFor } from "../../support/iam-asked.ts";
 import { permits, type Session } from "../../support/iam-effective.ts";
 import { applicationActions, compositionKinds, programKinds, tenantKinds } from "../../support/iam-kinds.ts";
 import { actionsOf } from "../../support/iam-reference.ts";
-import { account, iam, role, spokeTags } from "./estate.ts";
+import { account, databasesOf, databaseTags, iam, role, spokeTags } from "./estate.ts";
 
 type Row = Readonly<Record<string, readonly string[]>> & { readonly not?: Readonly<Record<string, string>> };
 const table: Readonly<Record<string, Row>> = parse(readFileSync(new URL("asked.yaml", import.meta.url), "utf8"));
@@ -83,10 +84,17 @@ const onSpoke: Asker = {
   attached: [...managedPolicies.cluster, ...managedPolicies.node, volumeDriverPolicy].map(named.managedPolicy),
 };
 
+const databases = databasesOf("fleet-spoke-blue");
 const spokeCrossplane: Session = {
   roleArn: role("fleet-spoke-blue-crossplane"),
-  tags: { ...spokeTags("blue"), [identityTag]: "crossplane" },
-  policy: spokeCrossplanePolicy({ ...account, cluster: "fleet-spoke-blue", tenantBoundaryArn, buckets: true }),
+  tags: { ...spokeTags("blue"), [identityTag]: "crossplane", ...databaseTags("fleet-spoke-blue") },
+  policy: spokeCrossplanePolicy({
+    ...account,
+    cluster: "fleet-spoke-blue",
+    tenantBoundaryArn,
+    buckets: true,
+    databases: { prefix: databases, removal: false },
+  }),
   boundary: spokeBoundary({ ...account, fleet: "fleet", tenantBoundaryArn }),
 };
 const forTenants: Asker = {
@@ -98,6 +106,11 @@ const forTenants: Asker = {
     stream: "table/fleet-spoke-blue_payment_orders/stream/x",
     queue: "fleet-spoke-blue_payment_events",
     bucket: "fleet-spoke-blue--payment--files-000000000000",
+    db: `db:${databaseName(databases, "payment", "orders")}`,
+    snapshot: `snapshot:${databaseName(databases, "payment", "orders")}-final`,
+    subgrp: `subgrp:${databaseSubnets(databases)}`,
+    og: "og:default:postgres-17",
+    pg: "pg:default.postgres17",
   },
   boundary: tenantBoundaryArn,
   // Nothing is attached; a role that is removed with force looks for attachments all the same.

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
+import { databaseDigest, databaseName, databaseSubnets } from "../../../lib/iam/databases.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
 import { allowed } from "../../support/iam.ts";
+import { actionsOf } from "../../support/iam-reference.ts";
+import { databasesOf } from "./estate.ts";
 
 const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
 const role = (name: string) => `arn:aws:iam::000000000000:role/${name}`;
@@ -396,6 +399,7 @@ describe("the boundary of the fleet's roles", () => {
     "aws:PrincipalTag/fleet.internal/identity": identity,
   });
   const own = { "aws:ResourceTag/eks-cluster-name": "fleet-spoke-blue" };
+  const databaseRole = { "aws:PrincipalTag/rds-digest": databaseDigest("fleet-spoke-blue") };
 
   it("lets External Secrets read sealing keys, Git credentials of spokes and no other secret, and no other role any", () => {
     const read = (name: string, identity = "external-secrets") =>
@@ -442,14 +446,77 @@ describe("the boundary of the fleet's roles", () => {
 
   it("leaves a spoke's Crossplane all that its policy gives it", () => {
     const cluster = "fleet-spoke-blue";
-    const given = spokeCrossplanePolicy({ ...account, cluster, tenantBoundaryArn, buckets: true });
+    const given = spokeCrossplanePolicy({
+      ...{ ...account, cluster, tenantBoundaryArn, buckets: true },
+      databases: { prefix: databasesOf(cluster), removal: false },
+    });
     const asked = given.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(({ Action, Resource = [] }) =>
-      Action.flatMap((action) => Resource.map((resource) => ({ action, resource: resource.replace("*", "x") }))),
+      Action.flatMap((action) =>
+        Resource.map((resource) => ({ action, resource: resource.replaceAll("*", "x").replace("?g:", "pg:") })),
+      ),
     );
-    const context = { ...as("crossplane"), "iam:PermissionsBoundary": tenantBoundaryArn };
+    const context = {
+      ...as("crossplane"),
+      ...databaseRole,
+      "iam:PermissionsBoundary": tenantBoundaryArn,
+      "iam:AWSServiceName": "rds.amazonaws.com",
+      "kms:ViaService": "rds.us-east-1.amazonaws.com",
+      "kms:ResourceAliases": "alias/aws/rds",
+    };
     const lost = asked.filter((request) => !allowed(boundary, { ...request, context }));
     expect(lost).toEqual([]);
     expect(asked.length).toBeGreaterThan(30);
+  });
+
+  it("ends at databases of its own applications, by a tag that the roles of no other identity have", () => {
+    const own = databasesOf("fleet-spoke-blue");
+    const call = (action: string, name: string, context: Record<string, string> = databaseRole) =>
+      allowed(boundary, {
+        action: `rds:${action}`,
+        resource: `arn:aws:rds:us-east-1:000000000000:${name}`,
+        context: { ...as("crossplane"), ...context },
+      });
+    for (const action of ["CreateDBInstance", "ModifyDBInstance", "DeleteDBInstance", "AddTagsToResource"]) {
+      expect(call(action, `db:${own}-payment-orders`), action).toBe(true);
+      expect(call(action, `db:${own}-payment-orders`, {}), action).toBe(false);
+      for (const other of ["fleet-spoke-green", "fleet-spoke-blue-2", "other-spoke-blue"])
+        expect(call(action, `db:${databasesOf(other)}-payment-orders`), `${action} ${other}`).toBe(false);
+      expect(call(action, "db:shop"), action).toBe(false);
+      expect(call(action, `db:${own}`), action).toBe(false);
+    }
+    // The digest of the fleet stands in the policy, so no tag leads out of it.
+    const other = { "aws:PrincipalTag/rds-digest": databaseDigest("other-spoke-blue") };
+    expect(call("DeleteDBInstance", `db:${databasesOf("other-spoke-blue")}-payment-orders`, other)).toBe(false);
+    expect(call("CreateDBInstance", "pg:default.postgres17")).toBe(true);
+    expect(call("CreateDBInstance", "pg:shop")).toBe(false);
+    for (const action of ["CopyDBSnapshot", "ModifyDBSnapshotAttribute", "RestoreDBInstanceFromDBSnapshot"])
+      expect(call(action, `snapshot:${own}-payment-orders`), action).toBe(false);
+  });
+
+  it("uses the account's key for databases through RDS alone", () => {
+    const grant = (context: Record<string, string>) =>
+      allowed(boundary, { action: "kms:CreateGrant", resource: key, context: { ...as("crossplane"), ...context } });
+    const through = { "kms:ViaService": "rds.us-east-1.amazonaws.com", "kms:ResourceAliases": "alias/aws/rds" };
+    expect(grant(through)).toBe(true);
+    expect(grant({ ...through, "kms:ResourceAliases": "alias/fleet-secrets" })).toBe(false);
+    expect(grant({ ...through, "kms:ViaService": "secretsmanager.us-east-1.amazonaws.com" })).toBe(false);
+    expect(grant({ "kms:ResourceAliases": "alias/aws/rds" })).toBe(false);
+  });
+
+  it.each([
+    ["ec2:*eSnapshot", ["ec2:CreateSnapshot", "ec2:DeleteSnapshot"]],
+    // Descriptions have no tags of resources, for which the statement asks.
+    ["ec2:*eTags", ["ec2:CreateTags", "ec2:DeleteTags", "ec2:DescribeTags"]],
+    ["ec2:*eSecurityGroup", ["ec2:CreateSecurityGroup", "ec2:DeleteSecurityGroup"]],
+    ["ecr:BatchCheck*", ["ecr:BatchCheckLayerAvailability"]],
+    ["ecr:BatchImport*", ["ecr:BatchImportUpstreamImage"]],
+    ["ecr:GetAuth*", ["ecr:GetAuthorizationToken"]],
+    ["rds:*DBSubnetGroup*", ["Create", "Delete", "Describe", "Modify"].map((verb) => `rds:${verb}DBSubnetGroup`)],
+    ["rds:*Tags*", ["rds:AddTagsToResource", "rds:ListTagsForResource", "rds:RemoveTagsFromResource"]],
+  ])("says %s for want of room, and AWS has no other call that it matches", async (pattern, calls) => {
+    expect(boundary.Statement.flatMap(({ Action }) => Action)).toContain(pattern);
+    const found = await actionsOf(pattern);
+    expect(found.map((name) => name.replace(/DBSubnetGroups$/, "DBSubnetGroup"))).toEqual(calls);
   });
 
   it("ends at buckets of its own applications, with nothing of what is in them or lets others in", () => {
@@ -558,7 +625,10 @@ describe("the boundary of the fleet's roles", () => {
 
 describe("a spoke's own Crossplane", () => {
   const scope = { ...account, cluster: "fleet-spoke-blue", tenantBoundaryArn };
-  const policy = spokeCrossplanePolicy({ ...scope, buckets: true });
+  const databases = databasesOf("fleet-spoke-blue");
+  const policy = spokeCrossplanePolicy({ ...scope, buckets: true, databases: { prefix: databases, removal: false } });
+  const database = (cluster: string) =>
+    `arn:aws:rds:us-east-1:000000000000:db:${databaseName(databasesOf(cluster), "payment", "orders")}`;
   const bucket = (cluster: string) => `arn:aws:s3:::${cluster}--payment--files-000000000000`;
   const context = { "s3:ResourceAccount": account.accountId };
   const table = (name: string) => `arn:aws:dynamodb:us-east-1:000000000000:table/${name}`;
@@ -569,6 +639,8 @@ describe("a spoke's own Crossplane", () => {
     ["sqs:CreateQueue", queue("fleet-spoke-blue_payments"), queue("fleet-spoke-red_payments")],
     ["s3:CreateBucket", bucket("fleet-spoke-blue"), bucket("fleet-spoke-blue-2")],
     ["s3:GetBucketWebsite", bucket("fleet-spoke-blue"), bucket("fleet-spoke-red")],
+    ["rds:CreateDBInstance", database("fleet-spoke-blue"), database("fleet-spoke-blue-2")],
+    ["rds:DeleteDBInstance", database("fleet-spoke-blue"), database("fleet-spoke-red")],
     ["iam:DeleteRole", role("fleet-spoke-blue_payment"), role("fleet-spoke-blue-node")],
   ])("may %s under its own name, not under another spoke's", (action, own, other) => {
     expect(allowed(policy, { action, resource: own, context })).toBe(true);
@@ -578,12 +650,35 @@ describe("a spoke's own Crossplane", () => {
   it("makes buckets where the Spoke has the add-on for them, in its own account, and neither reads nor shares one", () => {
     const create = { action: "s3:CreateBucket", resource: bucket("fleet-spoke-blue"), context };
     expect(allowed(policy, create)).toBe(true);
-    expect(allowed(spokeCrossplanePolicy({ ...scope, buckets: false }), create)).toBe(false);
+    expect(allowed(spokeCrossplanePolicy({ ...scope, buckets: false, databases: undefined }), create)).toBe(false);
     expect(allowed(policy, { ...create, context: { "s3:ResourceAccount": "999999999999" } })).toBe(false);
     for (const action of ["s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:PutBucketPublicAccessBlock"])
       expect(allowed(policy, { ...create, action }), action).toBe(false);
     for (const action of ["s3:GetObject", "s3:DeleteObject"])
       expect(allowed(policy, { ...create, action, resource: `${create.resource}/x` }), action).toBe(false);
+  });
+
+  it("makes databases where the Spoke has the add-on for them, in the group of the spoke's subnets, and shares or restores none", () => {
+    const create = { action: "rds:CreateDBInstance", resource: database("fleet-spoke-blue") };
+    expect(allowed(policy, create)).toBe(true);
+    expect(allowed(spokeCrossplanePolicy({ ...scope, buckets: true, databases: undefined }), create)).toBe(false);
+    // What is left when the add-on is turned off again.
+    const left = spokeCrossplanePolicy({ ...scope, buckets: true, databases: { prefix: databases, removal: true } });
+    const group = `arn:aws:rds:us-east-1:000000000000:subgrp:${databaseSubnets(databases)}`;
+    expect(allowed(left, create)).toBe(false);
+    expect(allowed(left, { action: "rds:CreateDBSubnetGroup", resource: group })).toBe(false);
+    expect(allowed(left, { action: "rds:DeleteDBSubnetGroup", resource: group })).toBe(true);
+    const inGroup = (name: string) =>
+      allowed(policy, { ...create, resource: `arn:aws:rds:us-east-1:000000000000:subgrp:${name}` });
+    expect(inGroup(databaseSubnets(databases))).toBe(true);
+    expect(inGroup(databaseSubnets(databasesOf("fleet-spoke-red")))).toBe(false);
+    expect(inGroup("default")).toBe(false);
+    for (const action of ["ModifyDBSnapshotAttribute", "RestoreDBInstanceFromDBSnapshot", "CopyDBSnapshot"])
+      for (const kind of ["db", "snapshot"])
+        expect(
+          allowed(policy, { action: `rds:${action}`, resource: create.resource.replace(":db:", `:${kind}:`) }),
+          action,
+        ).toBe(false);
   });
 
   it("makes roles with the tenants' boundary only, and reads no table", () => {

@@ -9,7 +9,19 @@ import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workload
 import { identityTag, principalTags } from "../../../lib/labels.ts";
 import { trusts } from "../../support/iam.ts";
 import { type Attack, effective, permits, type Session } from "../../support/iam-effective.ts";
-import { account, applications, iam, role, secret, secretsKey, spokes, spokeTags, targets } from "./estate.ts";
+import {
+  account,
+  applications,
+  databasesOf,
+  databaseTags,
+  iam,
+  role,
+  secret,
+  secretsKey,
+  spokes,
+  spokeTags,
+  targets,
+} from "./estate.ts";
 
 const boundaryArn = iam("policy/fleet-boundary");
 const tenantBoundaryArn = iam("policy/fleet-tenant-boundary");
@@ -37,7 +49,11 @@ const onHub = (name: string, own: PolicyDocument): Session => ({
 });
 const onSpoke = (spoke: string, name: string, own: PolicyDocument): Session => ({
   roleArn: role(`fleet-spoke-${spoke}-${name}`),
-  tags: { ...spokeTags(spoke), [identityTag]: name },
+  tags: {
+    ...spokeTags(spoke),
+    [identityTag]: name,
+    ...(name === "crossplane" ? databaseTags(`fleet-spoke-${spoke}`) : {}),
+  },
   policy: own,
   boundary,
 });
@@ -71,7 +87,13 @@ const ofSpoke = (spoke: string) => ({
   crossplane: onSpoke(
     spoke,
     "crossplane",
-    spokeCrossplanePolicy({ ...account, cluster: `fleet-spoke-${spoke}`, tenantBoundaryArn, buckets: true }),
+    spokeCrossplanePolicy({
+      ...account,
+      cluster: `fleet-spoke-${spoke}`,
+      tenantBoundaryArn,
+      buckets: true,
+      databases: { prefix: databasesOf(`fleet-spoke-${spoke}`), removal: false },
+    }),
   ),
   "external-secrets": onSpoke(
     spoke,
@@ -118,6 +140,11 @@ const attack: Attack = {
   tags: clusterTags.flatMap((cluster) => [
     ...["external-secrets", "cluster", "crossplane"].map((identity) => tagsOf(cluster, "payment", identity)),
     ...namespaces.map((namespace) => tagsOf(cluster, namespace, "crossplane")),
+    ...["fleet-spoke-green", "other-spoke-blue", ""].map((of) => ({
+      ...tagsOf(cluster, "payment", "crossplane"),
+      ...databaseTags(of),
+    })),
+    { ...tagsOf(cluster, "payment", "crossplane"), ...databaseTags(cluster) },
   ]),
   boundaries: { [boundaryArn]: boundary, [tenantBoundaryArn]: tenants, [addonBoundaryArn]: addons },
   attachable: ["AdministratorAccess", "AmazonEKSClusterPolicy", "IAMFullAccess"].map(arns(account).managedPolicy),

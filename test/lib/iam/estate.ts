@@ -1,4 +1,5 @@
 /** A hub, two spokes with two applications each, another fleet and other people's things in one account: what there is to be reached. */
+import { databaseDigest, databaseName, databasePrefix, databaseTag } from "../../../lib/iam/databases.ts";
 import { clusterTag, fleetTag, principalTags } from "../../../lib/labels.ts";
 import type { IamRequest } from "../../support/iam.ts";
 
@@ -106,6 +107,13 @@ const bucket = (owner: string, path = "") =>
   `arn:aws:s3:::${owner.replace("_", "--")}--files-${account.accountId}${path}`;
 const ofAccount = (id: string = account.accountId): Tags => ({ "s3:ResourceAccount": id });
 
+const database = (kind: string, name: string) => regional("rds", `${kind}:${name}`);
+/** Beginning of the names of databases of an EKS cluster, whose fleet stands before `-spoke-`. */
+export const databasesOf = (cluster: string): string =>
+  databasePrefix(cluster.replace(/-spoke-.*/, "-spoke-"), cluster);
+/** Tags of the role of a cluster's Crossplane that its databases are known by. */
+export const databaseTags = (cluster: string): Tags => ({ [databaseTag]: databaseDigest(cluster) });
+
 /** Data of an application. */
 const data = (owner: string): IamRequest[] => [
   on("dynamodb:GetItem", table(`${owner}_orders`)),
@@ -117,12 +125,15 @@ const data = (owner: string): IamRequest[] => [
   on("s3:DeleteObject", bucket(owner, "/2026/invoice"), ofAccount()),
 ];
 
-/** Tables, queues, buckets and roles themselves, under a spoke's prefix. */
+/** Tables, queues, buckets, databases and roles themselves, under a spoke's prefix. */
 const orders = (name: string): IamRequest[] => [
   on("dynamodb:DeleteTable", table(`${name}_payment_orders`)),
   on("sqs:SetQueueAttributes", queue(`${name}_payment_events`)),
   on("s3:DeleteBucket", bucket(`${name}_payment`), ofAccount()),
   on("s3:PutBucketVersioning", bucket(`${name}_payment`), ofAccount()),
+  on("rds:ModifyDBInstance", database("db", databaseName(databasesOf(name), "payment", "orders"))),
+  on("rds:DeleteDBInstance", database("db", databaseName(databasesOf(name), "payment", "orders"))),
+  on("rds:CreateDBSnapshot", database("snapshot", `${databaseName(databasesOf(name), "payment", "orders")}-final`)),
   on("iam:DeleteRole", role(`${name}_payment`)),
 ];
 
@@ -211,6 +222,13 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     on("sqs:ReceiveMessage", queue("shop")),
     on("s3:GetObject", "arn:aws:s3:::shop/x", ofAccount()),
     on("s3:DeleteBucket", "arn:aws:s3:::shop", ofAccount()),
+    ...["shop", "fleet-spoke-blue-shop"].flatMap((name) => [
+      on("rds:AddTagsToResource", database("db", name)),
+      on("rds:DeleteDBInstance", database("db", name)),
+      on("rds:ModifyDBInstance", database("db", name)),
+      on("rds:DeleteDBSubnetGroup", database("subgrp", name)),
+      on("rds:CreateDBSnapshot", database("snapshot", name)),
+    ]),
     on("sts:AssumeRole", role("admin")),
     on("logs:DeleteLogGroup", regional("logs", "log-group:shop")),
   ],
@@ -239,6 +257,12 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
         on(`s3:${call}`, bucket(`fleet-spoke-${spoke}_payment`), ofAccount()),
       ),
     ),
+    ...spokes.flatMap((spoke) => {
+      const snapshot = database("snapshot", databaseName(databasesOf(`fleet-spoke-${spoke}`), "payment", "orders"));
+      return ["CopyDBSnapshot", "ModifyDBSnapshotAttribute", "RestoreDBInstanceFromDBSnapshot"].map((call) =>
+        on(`rds:${call}`, snapshot),
+      );
+    }),
     ec2("CreateNetworkInterfacePermission", "network-interface", spokeTags("blue")),
     ec2("ModifySnapshotAttribute", "snapshot", spokeTags("blue")),
     ec2("TerminateInstances", "instance", spokeTags("blue")),

@@ -5,6 +5,14 @@ import { admissionCases } from "../../e2e/support/admission-cases.ts";
 import { unlabelledSpokes } from "../../e2e/support/admission-places.ts";
 import { annotatedNamespaces, kept, tenantNamespace } from "../../e2e/support/admission-request.ts";
 import { otherwiseNamed, tenantBuckets } from "../../e2e/support/tenant-buckets.ts";
+import {
+  databasesOfOthers,
+  databasesWithIds,
+  furtherDatabases,
+  ordersOfDatabases,
+  ordersWithIds,
+  tenantDatabases,
+} from "../../e2e/support/tenant-databases.ts";
 import { orderedBefore, tenantOrders } from "../../e2e/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../e2e/support/tenant-workloads.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
@@ -17,7 +25,7 @@ import { render, system, withAddons } from "./spoke.ts";
 
 /** Every admission policy of the fleet, and every request for which it is known what they say. */
 
-const spoke = render(withAddons("minimal", []));
+const spoke = render(withAddons("minimal", ["rds_instances"]));
 const values = { hub: bridgeData(hub), spoke: spoke.bridge };
 
 /** A manifest of repos/ with the variables of that cluster filled in. */
@@ -75,9 +83,20 @@ function placeOf({
 const changes = [
   ...admissionCases,
   ...unlabelledSpokes.map((each) => ({ ...each, policy: "spoke-fleet.fleet.internal" })),
-  ...[...tenantOrders, ...tenantBuckets, ...otherwiseNamed, ...orderedBefore].map((each) => ({
+  ...[
+    ...tenantOrders,
+    ...tenantBuckets,
+    ...otherwiseNamed,
+    ...orderedBefore,
+    ...ordersOfDatabases,
+    ...ordersWithIds,
+  ].map((each) => ({
     ...each,
     policy: "tenant-resources.fleet.internal",
+  })),
+  ...[...tenantDatabases, ...furtherDatabases, ...databasesOfOthers, ...databasesWithIds].map((each) => ({
+    ...each,
+    policy: "tenant-databases.fleet.internal",
   })),
   ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
 ].map(({ policy, title, object, from, leaving, by, refused }): Case => {

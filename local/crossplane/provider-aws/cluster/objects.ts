@@ -25,6 +25,9 @@ const owner = (managed: Managed, more: object = {}) => ({
 const encode = (data: SecretData): SecretData =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
 
+const decode = (data: SecretData): SecretData =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+
 const CONFLICT = 409;
 
 async function orConflict<T>(call: Promise<T>): Promise<T> {
@@ -85,6 +88,23 @@ export function clusterObjects(client: ClusterClient, component: string): Object
         );
       const changed = Object.entries(data).some(([key, value]) => found.data?.[key] !== value);
       if (changed) await client.call({ method: "PATCH", path, contentType: MERGE, body: { data } });
+    },
+
+    async readSecret(namespace, name) {
+      const found = await client.find<SecretObject>({ path: secretPath(namespace, name) });
+      return found && decode(found.data ?? {});
+    },
+
+    async keepInSecret(managed, name, values) {
+      const { namespace } = managed.metadata;
+      const [path, data] = [secretPath(namespace, name), encode(values)];
+      if (await client.find<SecretObject>({ path })) {
+        await client.call({ method: "PATCH", path, contentType: MERGE, body: { data } });
+        return;
+      }
+      const metadata = { name, namespace, ownerReferences: [owner(managed)] };
+      const body = { apiVersion: "v1", kind: "Secret", metadata, data };
+      await client.call({ method: "POST", path: `/api/v1/namespaces/${namespace}/secrets`, body });
     },
 
     providerConfig: (kind, namespace, name) => {

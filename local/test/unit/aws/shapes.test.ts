@@ -7,6 +7,7 @@ import * as eks from "@aws-sdk/client-eks";
 import * as grafana from "@aws-sdk/client-grafana";
 import * as iam from "@aws-sdk/client-iam";
 import * as kms from "@aws-sdk/client-kms";
+import * as rds from "@aws-sdk/client-rds";
 import * as s3 from "@aws-sdk/client-s3";
 import * as secrets from "@aws-sdk/client-secrets-manager";
 import { QueueAttributeName } from "@aws-sdk/client-sqs";
@@ -113,6 +114,8 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   ],
   "aws:kms/alias:Alias": [kms.CreateAliasRequest$, kms.AliasListEntry$],
   "aws:kms/key:Key": [kms.CreateKeyRequest$, kms.KeyMetadata$, kms.GetKeyPolicyResponse$],
+  "aws:rds/instance:Instance": [rds.CreateDBInstanceMessage$, rds.DBInstance$],
+  "aws:rds/subnetGroup:SubnetGroup": [rds.CreateDBSubnetGroupMessage$, rds.DBSubnetGroup$],
   "aws:s3/bucket:Bucket": [s3.CreateBucketRequest$, s3.HeadBucketOutput$],
   "aws:s3/bucketVersioning:BucketVersioning": [s3.PutBucketVersioningRequest$, s3.GetBucketVersioningOutput$],
   "aws:secretsmanager/secret:Secret": [secrets.CreateSecretRequest$, secrets.DescribeSecretResponse$],

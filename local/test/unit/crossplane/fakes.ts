@@ -38,6 +38,8 @@ function merge(target: unknown, patch: unknown): unknown {
 export class FakeCluster {
   readonly store = new Map<string, Managed>();
   readonly secrets = new Map<string, SecretData>();
+  /** What the program remembers of secret inputs. */
+  readonly known = new Map<string, Properties>();
   readonly events: string[] = [];
   readonly usages: string[] = [];
   config: ProviderConfig | undefined = { spec: { credentials: { source: "IRSA" } } };
@@ -115,6 +117,11 @@ export class FakeCluster {
       return this.#set(crd, { ...before, ...(managed.status && { status: managed.status }) });
     },
     writeSecret: async (owner, name, data) => void this.secrets.set(`${owner.metadata.namespace}/${name}`, data),
+    readSecret: async (namespace, name) => this.secrets.get(`${namespace}/${name}`),
+    keepInSecret: async ({ metadata }, name, data) => {
+      const key = `${metadata.namespace}/${name}`;
+      this.secrets.set(key, { ...this.secrets.get(key), ...data });
+    },
     providerConfig: async () => this.config,
     trackUsage: async ({ metadata }) => void this.usages.push(metadata.name),
     event: async ({ metadata }, type, reason) => void this.events.push(`${type} ${reason} ${metadata.name}`),
@@ -206,6 +213,7 @@ export function pass(
     objects: cluster.objects,
     connections: { connect: async () => aws },
     now: () => new Date(),
+    secrets: cluster.known,
     signal,
   });
   return reconciliation.run();

@@ -1,0 +1,353 @@
+import { spokeNames } from "../../../lib/spoke.ts";
+import { type Cases, kept, type Requested, tenantNamespace } from "./admission-request.ts";
+import { cluster, from, order, provider } from "./tenant-orders.ts";
+
+/** Databases that a tenant's namespace orders, and what tools/base/policies/tenant-databases.yaml and tenant-resources.yaml say of them. */
+
+const namespace = "orders";
+const names = spokeNames("fleet-spoke-", "blue");
+const prefix = `${names.databases}-${namespace}-`;
+const own = `${prefix}main`;
+const others = `${names.databases}-billing-main`;
+/** The security group of the cluster that the tests render (cli/diff/providers.ts). */
+const group = "sg-cluster";
+const retained = ["Observe", "Create", "Update"];
+const deletes = (name: string) => ({ "fleet.internal/deletes": name });
+/** AWS's ID of a database. */
+const id = "db-ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+const safe = {
+  identifier: own,
+  engine: "postgres",
+  instanceClass: "db.t4g.micro",
+  allocatedStorage: 20,
+  username: "main",
+  autoGeneratePassword: true,
+  passwordSecretRef: { name: "main", key: "password" },
+  storageEncrypted: true,
+  backupRetentionPeriod: 7,
+  deletionProtection: true,
+  dbSubnetGroupName: `${names.databases}-subnets`,
+  vpcSecurityGroupIds: [group],
+};
+
+type Order = Parameters<ReturnType<typeof order>>[0];
+type Fields = Readonly<Record<string, unknown>>;
+/** A database that outlives its object; a field that is undefined is left out. */
+const database = (forProvider: Fields, more: Order = {}, place = namespace): Requested =>
+  from(
+    place,
+    order(
+      "rds",
+      "Instance",
+      true,
+    )({
+      managementPolicies: retained,
+      ...more,
+      forProvider: Object.fromEntries(
+        Object.entries({ ...safe, ...forProvider }).filter(([, value]) => value !== undefined),
+      ),
+    }),
+  );
+/** The same by the values that a new one gets first. */
+const initially = (initProvider: Fields): Requested => database({}, { initProvider });
+/** A database that goes with its object. */
+const leaving = (forProvider: Fields = {}, more: Order = {}): Requested =>
+  database(
+    { deletionProtection: false, finalSnapshotIdentifier: `${own}-final`, ...forProvider },
+    { managementPolicies: [...retained, "Delete"], annotations: deletes(own), ...more },
+  );
+
+const longest = `${prefix}${"x".repeat(63 - prefix.length)}`;
+
+const named: Cases = [
+  { title: "a database", object: database({}) },
+  { title: "a database of MySQL", object: database({ engine: "mysql" }) },
+  { title: "a database at the port of its engine", object: database({ port: 5432 }) },
+  { title: "a database of MariaDB at the port of its engine", object: database({ engine: "mariadb", port: 3306 }) },
+  { title: "a database that is there, by its name", object: database({}, { externalName: own }) },
+  { title: "a database with the longest name", object: database({ identifier: longest }) },
+  { title: "a database with more backups", object: database({ backupRetentionPeriod: 35 }) },
+  ...Object.entries({
+    "another's database": others,
+    "a database whose namespace only begins alike": `${names.databases}-${namespace}-eu-main`,
+    "a database of another cluster": `${spokeNames("fleet-spoke-", "blue-2").databases}-${namespace}-main`,
+    "a database with something before the prefix": `my-${own}`,
+    "a database without the prefix": `${namespace}-main`,
+    "a database by the cluster's name": `${cluster}-${namespace}-main`,
+    "a database with a hyphen in its name": `${own}-2`,
+    "a database without a name of its own": prefix,
+    "a database with capital letters": `${prefix}Main`,
+    "a database with a longer name than AWS takes": `${longest}x`,
+  }).map(([title, identifier]) => ({
+    title,
+    object: database({ identifier }),
+    refused: `spec.forProvider.identifier of a database must be ${prefix}<name>, at most 63 characters, with lower-case letters and digits alone in <name>; got ${identifier}`,
+  })),
+  {
+    title: "a database with no name at all",
+    object: database({ identifier: undefined }),
+    refused: `must be ${prefix}<name>, at most 63 characters, with lower-case letters and digits alone in <name>; got (nothing)`,
+  },
+  {
+    title: "a database that begins with another's name",
+    object: initially({ identifier: others }),
+    refused: `spec.forProvider.identifier of a database must be ${prefix}<name>`,
+  },
+  ...[others, id, `${own}x`].map((externalName) => ({
+    title: `a database that is called ${externalName} in AWS`,
+    object: database({}, { externalName }),
+    refused: `the annotation crossplane.io/external-name of a database must be its name, by which one that is there already is found: set it to ${own} or leave it out; got ${externalName}`,
+  })),
+  {
+    title: "a database of a namespace with two hyphens",
+    object: database({ identifier: `${names.databases}-eu--orders-main` }, {}, "eu--orders"),
+    refused: "the namespace eu--orders can have no databases: RDS takes no two hyphens in a row in their names",
+  },
+];
+
+const refusedAs = (refused: string, objects: Readonly<Record<string, Requested>>): Cases =>
+  Object.entries(objects).map(([title, object]) => ({ title: `a database ${title}`, object, refused }));
+
+const network = "a database is in the subnets and the security group of its cluster, and not public";
+const password = "Crossplane makes up the password of a database and keeps it in a Secret of the namespace";
+
+const safety: Cases = [
+  ...refusedAs(
+    "databases are in the region of their cluster: set spec.forProvider.region to us-east-1, got eu-north-1",
+    {
+      "in another region": database({ region: "eu-north-1" }),
+    },
+  ),
+  ...refusedAs("spec.forProvider.engine of a database must be mariadb, mysql or postgres, got aurora-postgresql", {
+    "of Aurora": database({ engine: "aurora-postgresql" }),
+  }),
+  ...refusedAs("spec.forProvider.engine of a database must be mariadb, mysql or postgres", {
+    "without an engine": database({ engine: undefined }),
+    "of Oracle, by the values that it is made with": initially({ engine: "oracle-ee" }),
+  }),
+  ...refusedAs(
+    "NetworkPolicies of applications let them reach databases at 5432 (postgres) and 3306 (mysql, mariadb)",
+    {
+      "at another port": database({ port: 443 }),
+      "at the port of another engine": database({ engine: "mysql", port: 5432 }),
+      "at another port, by the values that it is made with": initially({ port: 22 }),
+    },
+  ),
+  ...refusedAs(network, {
+    "for everybody": database({ publiclyAccessible: true }),
+    "for everybody, by the values that it is made with": initially({ publiclyAccessible: true }),
+    "in other subnets": database({ dbSubnetGroupName: "default" }),
+    "in the default subnets": database({ dbSubnetGroupName: undefined }),
+    "in other subnets, by the values that it is made with": initially({ dbSubnetGroupName: "default" }),
+    "in another security group": database({ vpcSecurityGroupIds: ["sg-0123456789abcdef0"] }),
+    "in another security group too": database({ vpcSecurityGroupIds: [group, "sg-0123456789abcdef0"] }),
+    "in the default security group": database({ vpcSecurityGroupIds: undefined }),
+    "in another security group, by the values that it is made with": initially({ vpcSecurityGroupIds: [] }),
+  }),
+  ...refusedAs("a database is encrypted: set spec.forProvider.storageEncrypted to true", {
+    "that is not encrypted": database({ storageEncrypted: false }),
+    "of which nobody says that it is encrypted": database({ storageEncrypted: undefined }),
+    "that is not encrypted, by the values that it is made with": initially({ storageEncrypted: false }),
+  }),
+  ...refusedAs(
+    "a database has backups of at least seven days: set spec.forProvider.backupRetentionPeriod to 7 or more",
+    {
+      "without backups": database({ backupRetentionPeriod: 0 }),
+      "with few backups": database({ backupRetentionPeriod: 6 }),
+      "of whose backups nobody says anything": database({ backupRetentionPeriod: undefined }),
+      "without backups, by the values that it is made with": initially({ backupRetentionPeriod: 0 }),
+    },
+  ),
+  ...refusedAs(password, {
+    "whose password somebody has to bring": database({ autoGeneratePassword: false }),
+    "of whose password nobody says anything": database({ autoGeneratePassword: undefined }),
+    "whose password is kept nowhere": database({ passwordSecretRef: undefined }),
+  }),
+  ...refusedAs(
+    "spec.managementPolicies of a database must be [Observe, Create, Update], got Observe, Create, Update, LateInitialize",
+    {
+      "whose specification AWS's choices are written into": database(
+        {},
+        { managementPolicies: [...retained, "LateInitialize"] },
+      ),
+    },
+  ),
+  ...refusedAs(
+    "spec.managementPolicies of a database must be [Observe, Create, Update], with Delete for one that goes with its object, got *",
+    {
+      "that goes with its object, with AWS's choices": leaving({}, { managementPolicies: ["*"] }),
+    },
+  ),
+];
+
+const stays =
+  "a database stays in AWS when its object goes: set spec.managementPolicies to [Observe, Create, Update]. For one that goes with its object, add Delete, set deletionProtection to false, and set the annotation fleet.internal/deletes to the name of the database as well; got";
+
+const data: Cases = [
+  { title: "a database that goes with its object, asked for twice", object: leaving() },
+  {
+    title: "a database whose removal is prepared",
+    object: database({ deletionProtection: false }, { annotations: deletes(own) }),
+  },
+  ...refusedAs(`${stays} (nothing)`, {
+    "that goes with its object": leaving({}, { annotations: {} }),
+    "that Crossplane may delete, with its protection": leaving({ deletionProtection: true }, { annotations: {} }),
+  }),
+  ...refusedAs(`${stays} ${others}`, {
+    "that goes by the name of another": leaving({}, { annotations: deletes(others) }),
+  }),
+  ...refusedAs(`${stays} yes`, {
+    "of which the annotation says something else": leaving({}, { annotations: deletes("yes") }),
+  }),
+  ...refusedAs("spec.managementPolicies of a database must be [Observe, Create, Update], got *", {
+    "with the managementPolicies of its kind": database({}, { managementPolicies: ["*"] }),
+  }),
+  ...refusedAs("a database is protected from deletion: set spec.forProvider.deletionProtection to true", {
+    "that anybody deletes": database({ deletionProtection: false }),
+    "of whose protection nobody says anything": database({ deletionProtection: undefined }),
+    "that anybody deletes, by the values that it is made with": initially({ deletionProtection: false }),
+  }),
+  ...refusedAs(
+    `a database that goes leaves a final snapshot: leave spec.forProvider.skipFinalSnapshot out, and set finalSnapshotIdentifier to a name that begins with ${own}-`,
+    {
+      "that leaves no snapshot": leaving({ skipFinalSnapshot: true }),
+      "whose snapshot has no name": leaving({ finalSnapshotIdentifier: undefined }),
+      "whose snapshot has another's name": leaving({ finalSnapshotIdentifier: `${others}-final` }),
+      "whose snapshot has two hyphens in a row": leaving({ finalSnapshotIdentifier: `${own}--final` }),
+      "that leaves no snapshot, by the values that it is made with": leaving(
+        {},
+        { initProvider: { skipFinalSnapshot: true } },
+      ),
+    },
+  ),
+];
+
+const before = database({});
+const adopted = database({}, { externalName: own });
+const made = database({}, { externalName: id });
+const changed: Cases = [
+  { title: "a larger database", from: before, object: database({ allocatedStorage: 40 }) },
+  {
+    title: "the ID that AWS gave a database",
+    from: before,
+    object: made,
+    by: provider,
+  },
+  { title: "the ID that AWS gave a database that was found by its name", from: adopted, object: made, by: provider },
+  {
+    title: "the ID of a database, by a tenant",
+    from: before,
+    object: made,
+    refused: "the annotation crossplane.io/external-name of a database must be its name",
+  },
+  {
+    title: "another name of a database",
+    from: before,
+    object: database({ identifier: `${prefix}second` }),
+    refused: `spec.forProvider.identifier is the name in AWS and can not be changed: it is ${own}; order another Instance for another name`,
+  },
+  {
+    title: "a database that loses its protection",
+    from: before,
+    object: database({ deletionProtection: false }),
+    refused: "a database is protected from deletion",
+  },
+  {
+    title: "a database that everybody is to reach",
+    from: before,
+    object: database({ publiclyAccessible: true }),
+    refused: network,
+  },
+];
+
+export const tenantDatabases: Cases = [...named, ...safety, ...data, ...changed];
+
+/** Changes of databases with the ID that AWS gave them, which only the provider makes such. */
+export const databasesWithIds: Cases = [
+  {
+    title: "a database that is to go from now on",
+    from: made,
+    object: leaving({}, { externalName: id }),
+  },
+  { title: "its name in the place of the ID, as Git has it", from: made, object: adopted },
+];
+
+/** What tenant-resources.yaml says of databases, as of all orders. */
+export const ordersOfDatabases: Cases = [
+  { title: "a database from a namespace that may order some", object: database({}) },
+  {
+    title: "a database from a namespace that nothing was said of",
+    object: database({ identifier: `${names.databases}-${tenantNamespace}-main` }, {}, tenantNamespace),
+    refused: `in AWS the namespace ${tenantNamespace} may order dynamodb.Table, sqs.Queue: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got rds.Instance`,
+  },
+  {
+    title: "subnets for databases",
+    object: from(
+      namespace,
+      order("rds", "SubnetGroup", true)({ externalName: `${names.databases}-subnets`, forProvider: { subnetIds: [] } }),
+    ),
+    refused:
+      "an application can order Bucket, BucketVersioning, Instance, Queue and Table, its governance Role and RolePolicy; got SubnetGroup",
+  },
+  {
+    title: "a database by the ProviderConfig of the cluster",
+    object: database({}, { config: "ClusterProviderConfig" }),
+    refused: "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
+  },
+  { title: "the ID that AWS gave a database, in the place of its name", from: adopted, object: made, by: provider },
+];
+
+/** The same, with the ID that AWS gave them. */
+export const ordersWithIds: Cases = [
+  { title: "the name of a database in the place of its ID", from: made, object: adopted },
+  {
+    title: "a database without the ID that it has in AWS",
+    from: made,
+    object: before,
+    refused: `the annotation crossplane.io/external-name says what is removed in AWS with the object, and can not be changed: it is ${id}, got (nothing)`,
+  },
+  {
+    title: "a database that is to go while it is being removed",
+    from: kept(made),
+    leaving: true,
+    object: kept(leaving({}, { externalName: id })),
+    refused: "Instance trial is being removed: its spec and annotations stay as they are",
+  },
+];
+
+/** Fields that the local stack's definitions don't have, so that its API server drops them before it judges. */
+export const furtherDatabases: Cases = [
+  ...["dbSubnetGroupNameRef", "dbSubnetGroupNameSelector", "vpcSecurityGroupIdRefs", "vpcSecurityGroupIdSelector"].map(
+    (field) => [field, network] as const,
+  ),
+  ...[
+    ...["replicateSourceDb", "replicateSourceDbRef", "replicateSourceDbSelector", "restoreToPointInTime", "s3Import"],
+    ...["snapshotIdentifier", "blueGreenUpdate"],
+  ].map((field) => [field, "a database of an application begins empty: leave replicateSourceDb"] as const),
+  ...[
+    ...["customIamInstanceProfile", "domainIamRoleName", "domain", "domainAuthSecretArn", "domainFqdn"],
+    ...["monitoringRoleArn", "monitoringRoleArnRef", "monitoringRoleArnSelector"],
+  ].map((field) => [field, "a database has no role and no directory: leave customIamInstanceProfile"] as const),
+  ...[
+    ...["kmsKeyId", "kmsKeyIdRef", "kmsKeyIdSelector", "performanceInsightsKmsKeyId", "performanceInsightsKmsKeyIdRef"],
+    ...["performanceInsightsKmsKeyIdSelector", "parameterGroupName", "parameterGroupNameRef"],
+    ...["parameterGroupNameSelector", "optionGroupName"],
+  ].map((field) => [field, "a database has RDS's own key, parameters and options: leave kmsKeyId"] as const),
+  ...[
+    ...["identifierPrefix", "backupTarget", "customerOwnedIpEnabled", "passwordWoSecretRef", "passwordWoVersion"],
+    ...["manageMasterUserPassword", "masterUserSecretKmsKeyId", "masterUserSecretKmsKeyIdRef"],
+    ...["masterUserSecretKmsKeyIdSelector"],
+  ].map((field) => [field, "leave identifierPrefix, backupTarget, customerOwnedIpEnabled"] as const),
+].flatMap(([field, refused]) => [
+  { title: `a database with ${field}`, object: database({ [field]: "x" }), refused },
+  { title: `a database that is made with ${field}`, object: initially({ [field]: "x" }), refused },
+]);
+
+/** From a namespace of the platform. */
+export const databasesOfOthers: Cases = [
+  {
+    title: "a database in a namespace of the platform",
+    object: { ...database({ identifier: "anything" }), metadata: { name: "trial", namespace: "flux-system" } },
+  },
+];
