@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { type Problem, shown } from "../../lib/problems.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
 import { below, type Files, instantiate, withListed } from "../folder.ts";
@@ -74,7 +74,7 @@ function imageProblems(asked: readonly string[]): Problem[] {
   ];
 }
 
-const isWhole = (path: string): boolean => /^\.\/*$/.test(path);
+const isWhole = (path: string): boolean => /^\.\/*$/.test(posix.normalize(path));
 
 /** The problems of what a request says of new images. @param hasUrl whether its repository's URL is one */
 export function autoUpdateProblems(request: AppRequest, access: AppAccess, hasUrl: boolean): Problem[] {
@@ -219,7 +219,8 @@ export function markersFor({ app, path, autoUpdate = [] }: AppRequest): string {
     `       newTag: 1.0.0 # {"$imagepolicy": "${app}:${imageName(image)}:tag"}`,
   ]);
   return [
-    `In ${path}/kustomization.yaml of the team's repository, with the tag that runs now:`,
+    `In ${path}/kustomization.yaml of the team's repository, with the tag that runs now and the name as the base writes it`,
+    "(another registry than the base's: newName beside newTag):",
     "   images:",
     ...lines,
   ].join("\n");

@@ -31,12 +31,12 @@ Nothing reads with them yet. When they are registered: ${again(holder, "--regist
 }
 
 /** How a person sees that Flux reads with a key, and has it read at once. */
-function proof({ namespace, source, secret }: Place, owner: string): string[] {
+function proof({ namespace, source, secret, isForWriting = false }: Place, owner: string): string[] {
   const kubectl = `kubectl --context <cluster> -n ${namespace}`;
   return [
     `  ${kubectl} get secret ${secret} -o jsonpath='{.data.identity\\.pub}' | base64 -d     ends with ${owner}`,
     `  ${kubectl} annotate gitrepository ${source} reconcile.fluxcd.io/requestedAt="$(date +%s)" --overwrite     Flux reads at once`,
-    `  ${kubectl} get gitrepository ${source}     READY is True`,
+    `  ${kubectl} get gitrepository ${source}     READY is True${isForWriting ? ", which shows that it reads: look at the Git host whether it may write" : ""}`,
   ];
 }
 

@@ -17,7 +17,7 @@ import { quoted } from "../shell.ts";
 import { readOffer } from "../spoke/rules.ts";
 import { choiceProblems, refuse, together } from "../usage.ts";
 import { compositionFile, openComposition, withChannelOn } from "./composition.ts";
-import { environmentFiles, environmentNameProblems, environmentTools } from "./folders.ts";
+import { environmentFiles, environmentNameProblems, environmentTools, keptAddons } from "./folders.ts";
 import { generationProblems, generationsFor, generationsIn, newKeys, stackOf } from "./generations.ts";
 
 export const summary = "add an environment modelled on an existing one, in gitops-system and the hub's stack";
@@ -171,8 +171,10 @@ export async function run(
     if (missing.length > 0) console.log(next);
     return 0;
   }
-  if (changes.some(({ path }) => path.startsWith(environmentTools(name))))
+  if (changes.some(({ path }) => path.startsWith(environmentTools(name)))) {
     console.log(`${name}: the tools of ${like} in ${environmentTools(name)}, which are its own from now on.`);
+    for (const [addon, why] of keptAddons(checkout, like)) console.log(`Left out: ${addon} (${why})`);
+  }
   await carryOut("add-environment", [system, keys], values, { programs: using, next });
   return 0;
 }

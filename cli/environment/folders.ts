@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import { clusterScopePrefix } from "../../lib/spoke.ts";
+import { foldersIn } from "../fleet/folders.ts";
 import { below, type Files, readFiles } from "../folder.ts";
 import { broughtLike, environmentKeys } from "../rotation/keys-folder.ts";
 import { type Offer, schemaProblems } from "../spoke/rules.ts";
@@ -11,6 +12,23 @@ import { textProblems } from "../yaml-text.ts";
 /** The folders of an environment in a checkout of gitops-system. */
 
 export const environmentTools = (environment: string): string => join("tools", environment);
+
+/** A comment of an add-on's kustomization in an environment. */
+const keeping = /^# *not promoted\b[: -]*(.*)$/im;
+
+/** Why an add-on that an environment offers is for no other one; undefined where it does not say so. */
+export function keptOf(checkout: string, environment: string, addon: string): string | undefined {
+  const file = join(checkout, environmentTools(environment), addon, "kustomization.yaml");
+  const found = existsSync(file) ? keeping.exec(readFileSync(file, "utf8")) : null;
+  return found === null ? undefined : found[1] ? `not promoted: ${found[1]}` : "not promoted";
+}
+
+/** Add-ons that an environment offers and that are for no other one, each with why. */
+export const keptAddons = (checkout: string, environment: string): [addon: string, why: string][] =>
+  foldersIn(join(checkout, environmentTools(environment))).flatMap((addon) => {
+    const why = keptOf(checkout, environment, addon);
+    return why === undefined ? [] : [[addon, why]];
+  });
 
 /** Folders that lie beside those of environments, and are none. */
 const reserved = ["base", "store"];
@@ -40,7 +58,7 @@ const renamed = (files: Files, from: string, to: string): Files => ({
 });
 
 /**
- * The folders that an environment lacks, made from those of another one: the tools as they are, and these generations of its own sealing
+ * The folders that an environment lacks, made from those of another one: the tools as they are, but for add-ons that are for that one only, and these generations of its own sealing
  * key. A folder that exists stays as it is.
  * @throws UsageError when the other one's folder of keys has another form
  */
@@ -51,10 +69,17 @@ export async function environmentFiles(
   generations: readonly string[],
 ): Promise<Files> {
   const lacks = (folder: string) => !existsSync(join(checkout, folder));
+  const kept = keptAddons(checkout, like).map(([addon]) => `${addon}/`);
+  const isFor = ([path]: [string, string]) => !kept.some((folder) => path.startsWith(folder));
   const [tools, keys] = [environmentTools(name), environmentKeys(name)];
   const keysOfLike = join(checkout, environmentKeys(like));
   return {
-    ...(lacks(tools) ? below(tools, await readFiles(join(checkout, environmentTools(like)))) : {}),
+    ...(lacks(tools)
+      ? below(
+          tools,
+          Object.fromEntries(Object.entries(await readFiles(join(checkout, environmentTools(like)))).filter(isFor)),
+        )
+      : {}),
     ...(lacks(keys) ? below(keys, renamed(broughtLike(keysOfLike, generations), like, name)) : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import { changesTo, type FileChange } from "../change/files.ts";
@@ -7,7 +7,7 @@ import { below, type Files, readFiles } from "../folder.ts";
 import { filesBelow, isFolder } from "../render/files.ts";
 import { choiceProblems } from "../usage.ts";
 import { compositionFile, type OpenComposition, openComposition, withChannelOn } from "./composition.ts";
-import { environmentTools } from "./folders.ts";
+import { environmentTools, keptOf } from "./folders.ts";
 import { direction, type OpenVersions, openVersions, withVersionsOf } from "./versions.ts";
 
 /** What brings an environment to what another one runs. */
@@ -49,16 +49,6 @@ interface Sides {
   /** Add-ons that only the first one offers, each with why it is for no other environment, if it says so. */
   readonly addons: ReadonlyMap<string, string | undefined>;
   readonly composition: OpenComposition;
-}
-
-/** A comment of an add-on's kustomization in an environment. */
-const keeping = /^# *not promoted\b[: -]*(.*)$/im;
-
-/** Why an add-on that an environment offers is for no other one; undefined where it does not say so. */
-function keptOf(checkout: string, environment: string, addon: string): string | undefined {
-  const file = join(checkout, environmentTools(environment), addon, "kustomization.yaml");
-  const found = existsSync(file) ? keeping.exec(readFileSync(file, "utf8")) : null;
-  return found === null ? undefined : found[1] ? `not promoted: ${found[1]}` : "not promoted";
 }
 
 function addonsMissing(checkout: string, from: string, to: string): Map<string, string | undefined> {

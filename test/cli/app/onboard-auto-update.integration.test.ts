@@ -164,9 +164,12 @@ describe("fleet onboard refuses to commit new images", () => {
     expect(await problems({ autoUpdateRange })).toMatch(/--auto-update-range: is not a range of versions/);
   });
 
-  test.each([".", "./", ".//"])("the path %s, which holds the overlays of all environments", async (path) => {
-    expect(await problems({ path })).toMatch(/--path: is the whole repository, to which --auto-update would commit/);
-  });
+  test.each([".", "./", ".//", "./.", "./overlays/.."])(
+    "the path %s, which holds the overlays of all environments",
+    async (path) => {
+      expect(await problems({ path })).toMatch(/--path: is the whole repository, to which --auto-update would commit/);
+    },
+  );
 
   test("a name that is too long with what it makes of it", async () => {
     const app = "a".repeat(52);

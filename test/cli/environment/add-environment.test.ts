@@ -59,6 +59,14 @@ describe("fleet add-environment", () => {
     expect(report.notes).toContainEqual("payment-app-manifests has no overlays/qa: no sample spoke of qa runs it");
   });
 
+  test("leaves out an add-on that is for the other environment alone, and says so", async () => {
+    const said = await add("qa", "--like", "dev");
+    expect(existsSync(system("tools", "dev", "image_automation"))).toBe(true);
+    expect(existsSync(system("tools", "qa", "image_automation"))).toBe(false);
+    expect(existsSync(system("tools", "qa", "metrics_server"))).toBe(true);
+    expect(said).toContain("Left out: image_automation (not promoted: where merges happen by pull request only");
+  });
+
   test("copies the tools, begins a sealing key of its own, and adds a channel that is on to the Composition", async () => {
     const before = read(composition());
     await add("qa", "--like", "prod");
