@@ -1,4 +1,3 @@
-import type { Spoke } from "../functions/spoke/api.ts";
 import { at, type KubeObject } from "../functions/spoke/kube.ts";
 import { fleetTag } from "../lib/labels.ts";
 import { UsageError } from "./usage.ts";
@@ -12,10 +11,10 @@ export function fleetOf(objects: readonly KubeObject[], spoke: string): string {
   throw new UsageError(`the hub makes nothing of spoke ${spoke} in AWS yet: fleet why ${spoke} says what it waits for`);
 }
 
-/** @throws UsageError where the credentials are not of the account that a Spoke names */
-export function refuseOtherAccount(spoke: string, { account }: Pick<Spoke["spec"], "account">, of: string): void {
-  if (account !== undefined && account.id !== of)
+/** @throws UsageError where the credentials are not of the account in which a spoke is known to be */
+export function refuseOtherAccount(spoke: string, account: string | undefined, of: string): void {
+  if (account !== undefined && account !== of)
     throw new UsageError(
-      `spoke ${spoke} is in account ${account.id}, and the credentials are of ${of}: name others with --profile`,
+      `spoke ${spoke} is in account ${account}, and the credentials are of ${of}: name others with --profile`,
     );
 }

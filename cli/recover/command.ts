@@ -135,7 +135,7 @@ export async function run(
     values.profile === undefined ? {} : { profile: values.profile },
   );
   const where = `account ${inAws.account}, ${spec.region}`;
-  refuseOtherAccount(name, spec, inAws.account);
+  refuseOtherAccount(name, spec.account?.id, inAws.account);
   const recognized = recognize({ spoke: name, fleet, prefix, spec }, inAws);
   refuseOthers(name, where, objects, inAws, recognized);
   const plan = planOf(objects, recognized);

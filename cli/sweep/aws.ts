@@ -7,6 +7,7 @@ import {
   paginateDescribeSecurityGroups,
   paginateDescribeVolumes,
   RevokeSecurityGroupIngressCommand,
+  type SecurityGroup,
 } from "@aws-sdk/client-ec2";
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
@@ -69,8 +70,9 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
     // Also where the filters are not heeded, as by some endpoints that only look like AWS.
     interfaces: interfaces
       .filter(({ VpcId }) => VpcId === vpc)
-      .map(({ NetworkInterfaceId: id = "", Description: description = "", Status, TagSet }) => ({
+      .map(({ NetworkInterfaceId: id = "", Description: description = "", Groups = [], Status, TagSet }) => ({
         ...{ id, description, tags: tagsOf(TagSet), isFree: Status === "available" },
+        groups: Groups.flatMap(({ GroupId }) => GroupId ?? []),
       })),
     groups: groups
       .filter(({ GroupName, VpcId }) => VpcId === vpc && GroupName !== "default")
@@ -83,7 +85,14 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
   };
 }
 
-/** Removes interfaces, then security groups; rules go first, because a group that another one's rule names stays. */
+/** Rules of a group that name one of these groups. */
+const rulesNaming = ({ IpPermissions = [] }: SecurityGroup, ids: readonly string[]): IpPermission[] =>
+  IpPermissions.flatMap(({ IpProtocol, FromPort, ToPort, UserIdGroupPairs = [] }) => {
+    const pairs = UserIdGroupPairs.filter(({ GroupId = "" }) => ids.includes(GroupId));
+    return pairs.length === 0 ? [] : [{ IpProtocol, FromPort, ToPort, UserIdGroupPairs: pairs }];
+  });
+
+/** Removes interfaces, then security groups, whose rules that name each other go first: they would keep one another. */
 export async function remove(
   { region }: Sought,
   config: AwsConfig,
@@ -91,23 +100,28 @@ export async function remove(
 ): Promise<void> {
   const asked = asking(policy, "What was removed before stays removed");
   const client = new EC2Client({ ...config, region });
+  /** AWS or Crossplane may have been faster. */
+  const gone = (action: string, call: () => Promise<unknown>) =>
+    asked(action, () =>
+      call().catch((error: Error) => (/\.NotFound$/.test(error.name) ? undefined : Promise.reject(error))),
+    );
   for (const { id } of interfaces)
-    await asked("ec2:DeleteNetworkInterface", () =>
+    await gone("ec2:DeleteNetworkInterface", () =>
       client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId: id })),
     );
   if (groups.length === 0) return;
-  const Filters = [{ Name: "group-id", Values: groups.map(({ id }) => id) }];
-  const now = await asked("ec2:DescribeSecurityGroups", () =>
+  const ids = groups.map(({ id }) => id);
+  const Filters = [{ Name: "group-id", Values: ids }];
+  const found = await asked("ec2:DescribeSecurityGroups", () =>
     all(paginateDescribeSecurityGroups({ client }, { Filters }), (page) => page.SecurityGroups),
   );
-  const rulesOf = (id: string): IpPermission[] => now.find(({ GroupId }) => GroupId === id)?.IpPermissions ?? [];
-  for (const { id } of groups) {
-    const IpPermissions = rulesOf(id);
+  for (const group of found.filter(({ GroupId = "" }) => ids.includes(GroupId))) {
+    const IpPermissions = rulesNaming(group, ids);
     if (IpPermissions.length === 0) continue;
     await asked("ec2:RevokeSecurityGroupIngress", () =>
-      client.send(new RevokeSecurityGroupIngressCommand({ GroupId: id, IpPermissions })),
+      client.send(new RevokeSecurityGroupIngressCommand({ GroupId: group.GroupId, IpPermissions })),
     );
   }
-  for (const { id } of groups)
-    await asked("ec2:DeleteSecurityGroup", () => client.send(new DeleteSecurityGroupCommand({ GroupId: id })));
+  for (const id of ids)
+    await gone("ec2:DeleteSecurityGroup", () => client.send(new DeleteSecurityGroupCommand({ GroupId: id })));
 }

@@ -1,5 +1,6 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { managedKinds } from "../../functions/spoke/kinds.ts";
+import { textAt } from "../../functions/spoke/kube.ts";
 import { crossplaneAnnotations } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
@@ -72,8 +73,9 @@ export async function run(
       `spoke ${name} is not being removed: its phase is ${spoke.status?.phase ?? "not known yet"}. fleet remove ${name} removes it`,
     );
   const objects = await objectsOf(hub, name, managedKinds);
-  const vpc = objects.find(({ kind }) => kind === "VPC")?.metadata.annotations?.[crossplaneAnnotations.externalName];
-  if (vpc === undefined) {
+  const network = objects.find(({ kind }) => kind === "VPC");
+  const vpc = network?.metadata.annotations?.[crossplaneAnnotations.externalName];
+  if (network === undefined || vpc === undefined) {
     console.log(`${name} has no VPC any more`);
     return 0;
   }
@@ -81,7 +83,9 @@ export async function run(
   const sought = { cluster, vpc, region: spoke.spec.region };
   const config = values.profile === undefined ? {} : { profile: values.profile };
   const found = await aws.look(sought, config);
-  refuseOtherAccount(name, spoke.spec, found.account);
+  // What the hub made says in which account, also of a Spoke that names none.
+  const id = textAt(network.status, "atProvider", "arn")?.split(":")[4] ?? spoke.spec.account?.id;
+  refuseOtherAccount(name, id, found.account);
   if (found.hasCluster)
     throw new UsageError(
       `EKS still has the cluster ${cluster}, which uses the VPC: fleet why ${name} says what it waits for`,

@@ -11,7 +11,8 @@ export interface Item {
 }
 
 export interface InVpc {
-  readonly interfaces: readonly (Item & { readonly isFree: boolean })[];
+  /** `isFree`: attached to nothing; `groups`: IDs of the security groups in which it is. */
+  readonly interfaces: readonly (Item & { readonly isFree: boolean; readonly groups: readonly string[] })[];
   /** Without the one that every VPC has. */
   readonly groups: readonly Item[];
   /** Volumes of the region that carry the cluster's tag and are attached to nothing. */
@@ -42,17 +43,17 @@ const isOf = ({ tags }: Item, cluster: string): boolean =>
 const isLeaked = (item: Item): boolean =>
   item.description.startsWith("aws-K8S-") && item.tags["node.k8s.amazonaws.com/instance_id"] !== undefined;
 
-/** Decides what goes. What carries the spoke's own tag is Crossplane's to remove. */
+/** Decides what goes; a group stays that an interface uses which stays. What carries the spoke's own tag is Crossplane's to remove. */
 export function planOf(cluster: string, spoke: string, { interfaces, groups, volumes }: InVpc): Plan {
   const [free, used] = [interfaces.filter(({ isFree }) => isFree), interfaces.filter(({ isFree }) => !isFree)];
   const goes = (item: Item) => isOf(item, cluster) || isLeaked(item);
+  const staying = [...used, ...free.filter((item) => !goes(item))];
+  const held = new Set(staying.flatMap((item) => item.groups));
   const isOurs = ({ tags }: Item) => tags[clusterTag] === spoke;
   return {
     interfaces: free.filter(goes),
-    groups: groups.filter((group) => isOf(group, cluster)),
-    others: [...used, ...free.filter((item) => !goes(item)), ...groups.filter((group) => !isOf(group, cluster))].filter(
-      (item) => !isOurs(item),
-    ),
+    groups: groups.filter((group) => isOf(group, cluster) && !held.has(group.id)),
+    others: [...staying, ...groups.filter((group) => !isOf(group, cluster))].filter((item) => !isOurs(item)),
     volumes,
   };
 }

@@ -1,18 +1,24 @@
 import { lookAgainAnnotation } from "../../lib/labels.ts";
 import { type KubeObject, statusInAws } from "./kube.ts";
-
-/** Statuses of an EKS cluster or node group that pass by themselves. */
-const passing: readonly string[] = ["CREATING", "PENDING"];
-const SECONDS = 30;
+import { troubled } from "./observed.ts";
 
 /**
- * `manifest` with an annotation that changes twice a minute while AWS is still making what it stands for. Crossplane's provider reports no
- * status before AWS is done, unless it was killed meanwhile; then it would look again only at its next poll, up to an hour later, and a
- * changed annotation has it look at once (crossplane-runtime, pkg/resource/predicates.go).
+ * Seconds between two looks at a cluster or node group, by its status: what passes by itself, and what a person mends or removes. The provider
+ * reports no status before AWS is done, unless it was killed meanwhile.
+ */
+const seconds: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(["CREATING", "PENDING"].map((status) => [status, 30])),
+  ...Object.fromEntries(["DELETING", ...troubled].map((status) => [status, 300])),
+};
+
+/**
+ * `manifest` with an annotation that changes every so many seconds, for what has a status that does not last. Crossplane's provider would look again only at its
+ * next poll, up to an hour later; a changed annotation has it look at once (crossplane-runtime, pkg/resource/predicates.go).
  */
 export function withLook(manifest: KubeObject, observed: KubeObject | undefined, now: number): KubeObject {
-  if (observed === undefined || !passing.includes(statusInAws(observed) ?? "")) return manifest;
-  const period = SECONDS * 1000;
+  const every = observed === undefined ? undefined : seconds[statusInAws(observed) ?? ""];
+  if (every === undefined) return manifest;
+  const period = every * 1000;
   const annotations = {
     ...manifest.metadata.annotations,
     [lookAgainAnnotation]: new Date(Math.floor(now / period) * period).toISOString(),

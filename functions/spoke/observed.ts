@@ -43,7 +43,7 @@ export class Observed {
 const notBegun = /latest generation of object has not been reconciled/;
 
 /** Statuses of an EKS cluster or node group that calls for a person. */
-const troubled: readonly string[] = ["CREATE_FAILED", "DEGRADED", "DELETE_FAILED", "FAILED"];
+export const troubled: readonly string[] = ["CREATE_FAILED", "DEGRADED", "DELETE_FAILED", "FAILED"];
 
 /** What the resource's controller or AWS reports as failed, in its own message; undefined when neither reports a failure. */
 export function failureMessage(object: KubeObject): string | undefined {

@@ -129,7 +129,6 @@ export const conditionOf = {
   available: condition("Ready", "True", "Available"),
   creating: condition("Ready", "False", "Creating"),
   deleting: condition("Ready", "False", "Deleting"),
-  unavailable: (message: string) => condition("Ready", "False", "Unavailable", message),
   success: condition("Synced", "True", "ReconcileSuccess"),
   paused: condition(
     "Synced",

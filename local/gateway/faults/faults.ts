@@ -5,7 +5,21 @@ import { type Instance, orMissing, readJson, writeAtomic } from "../../instance/
 
 /** Services by the names that sign their requests. */
 const SERVICES = [
-  ...["aps", "dynamodb", "ec2", "eks", "grafana", "iam", "kms", "logs", "route53", "s3", "secretsmanager", "sqs"],
+  ...[
+    "aps",
+    "dynamodb",
+    "ec2",
+    "eks",
+    "grafana",
+    "iam",
+    "kms",
+    "logs",
+    "rds",
+    "route53",
+    "s3",
+    "secretsmanager",
+    "sqs",
+  ],
   "sts",
 ] as const;
 

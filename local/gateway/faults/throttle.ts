@@ -43,6 +43,7 @@ const refusals: Readonly<Record<string, () => HttpResponse>> = {
   eks: rest,
   grafana: rest,
   iam: query,
+  rds: query,
   route53: query,
   s3: () => xml(503, "<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"),
   sts: query,

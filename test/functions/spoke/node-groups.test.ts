@@ -132,6 +132,25 @@ describe("another kind of nodes", () => {
     expect(asked()).toBeUndefined();
   });
 
+  it("that is degraded serves, is told, and is looked at every five minutes until somebody has mended it", () => {
+    const world = running(spoke());
+    const key = keyOf(before);
+    const asked = () => world.object(key).metadata.annotations?.[lookAgainAnnotation];
+    inAwsAs(world, key, "DEGRADED");
+    world.settle();
+    expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "Degraded" });
+    const first = asked();
+    world.now += 299_000;
+    world.settle();
+    world.now += 1_000;
+    world.settle();
+    expect(asked()).not.toBe(first);
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(asked()).toBeUndefined();
+    expect(world.removed).toEqual([]);
+  });
+
   it("that AWS refuses leaves the former, and what was refused goes as soon as it is corrected", () => {
     const world = running(spoke());
     const wrong = keyOf({ ...before, instanceTypes: ["m9.large"] });

@@ -8,6 +8,7 @@ import { DescribeVpcsCommand, EC2Client } from "@aws-sdk/client-ec2";
 import { EKSClient, ListClustersCommand } from "@aws-sdk/client-eks";
 import { IAMClient, ListRolesCommand } from "@aws-sdk/client-iam";
 import { KMSClient, ListKeysCommand } from "@aws-sdk/client-kms";
+import { DescribeDBInstancesCommand, RDSClient } from "@aws-sdk/client-rds";
 import { ListHostedZonesCommand, Route53Client } from "@aws-sdk/client-route-53";
 import { ListBucketsCommand, S3Client } from "@aws-sdk/client-s3";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
@@ -41,6 +42,7 @@ describe("a throttled request", () => {
     ["Throttling", 400, "iam", () => new IAMClient(config()).send(new ListRolesCommand())],
     ["Throttling", 400, "sts", () => new STSClient(config()).send(new GetCallerIdentityCommand())],
     ["Throttling", 400, "route53", () => new Route53Client(config()).send(new ListHostedZonesCommand())],
+    ["Throttling", 400, "rds", () => new RDSClient(config()).send(new DescribeDBInstancesCommand({}))],
     ["RequestLimitExceeded", 503, "ec2", () => new EC2Client(config()).send(new DescribeVpcsCommand())],
     ["ThrottlingException", 429, "eks", () => new EKSClient(config()).send(new ListClustersCommand())],
     ["ThrottlingException", 429, "aps", () => new AmpClient(config()).send(new ListMetrics())],
