@@ -25,6 +25,8 @@ export interface Published {
   readonly tag: string;
   /** Folder of an OCI image layout, or an archive as `docker save` makes it. */
   readonly layout: string;
+  /** Label of the image, which makes it another one than what else is of this layout. */
+  readonly version?: string;
 }
 
 type Paths = Pick<Instance, "dir" | "gatewayAddress" | "paths">;
@@ -83,9 +85,12 @@ export async function registryProcess(instance: Instance, binary: string, isPriv
 /** Pushes images that the registry doesn't have yet. */
 export async function publishImages(instance: Paths, crane: string, images: readonly Published[]): Promise<void> {
   const env = { ...process.env, ...clientEnvironment(instance) };
-  for (const { repository, tag, layout } of images) {
+  for (const { repository, tag, layout, version } of images) {
     const reference = `${hostOf(instance)}/${repository}:${tag}`;
     await run([crane, "push", layout, reference], { env });
+    if (version === undefined) continue;
+    const label = `org.opencontainers.image.version=${version}`;
+    await run([crane, "mutate", reference, "--label", label, "--tag", reference], { env });
   }
 }
 

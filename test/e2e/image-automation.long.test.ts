@@ -56,7 +56,9 @@ let writeKey = "";
 async function publish(tag: string): Promise<void> {
   const podinfo =
     toolchain.images().find(({ name }) => name === "podinfo") ?? expect.fail("there is no image of podinfo");
-  await publishImages(instance, toolchain.bin("crane"), [{ repository: REPOSITORY, tag, layout: podinfo.tar }]);
+  // Of its own: the kubelet takes an image that it has pulled once for no other name any more without a pull (imagePullCredentialsVerificationPolicy).
+  const image = { repository: REPOSITORY, tag, layout: podinfo.tar, version: tag };
+  await publishImages(instance, toolchain.bin("crane"), [image]);
 }
 
 const enable = async (addons: readonly string[], message: string) => {

@@ -4,7 +4,10 @@ import {
   CreateTagsCommand,
   EC2Client,
 } from "@aws-sdk/client-ec2";
-import { beforeAll, expect, test } from "vitest";
+import { DeleteUserPolicyCommand, PutUserPolicyCommand } from "@aws-sdk/client-iam";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sweepPolicy } from "../../lib/iam/sweep.ts";
+import { outcome } from "../support/process.ts";
 import { account, eventually, get, instance } from "./support/fleet.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout } from "./support/repository.ts";
@@ -31,7 +34,11 @@ const ec2 = new EC2Client({
   credentials: account.sts.config.credentials,
 });
 
+/** The deployer has no such rights until a person gives them. */
+const sweeping = { UserName: "deployer", PolicyName: "fleet-sweep" };
+
 let repository: Checkout;
+afterAll(() => outcome(account.iam.send(new DeleteUserPolicyCommand(sweeping))));
 beforeAll(async () => {
   repository = await system();
 });
@@ -89,6 +96,12 @@ test("a VPC that leftovers keep goes by one command, which touches nothing befor
   const first = await sweep();
   expect(first).toMatchObject({ code: 1, said: expect.stringContaining("Nothing was changed: --yes does it") });
   for (const id of [eni, group]) expect(first.said).toContain(id);
+  const refused = await sweep("--yes");
+  expect(refused).toMatchObject({
+    code: 1,
+    said: expect.stringContaining("fleet-sweep.json has all that is asked for"),
+  });
+  await account.iam.send(new PutUserPolicyCommand({ ...sweeping, PolicyDocument: JSON.stringify(sweepPolicy()) }));
   expect(await sweep("--yes")).toMatchObject({
     code: 0,
     said: expect.stringContaining("Removed what was left behind"),

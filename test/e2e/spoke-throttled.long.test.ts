@@ -15,7 +15,7 @@ import { addSpoke, system, untilGone, untilReady } from "./support/spokes.ts";
 const SPOKE = "t2c";
 const FLEET = "fleet";
 /** Requests a second. A spoke has 13 resources of IAM and 29 of EC2, each of which takes several. */
-const requestsPerSecond = { iam: 1, ec2: 4, eks: 2, kms: 1, sts: 2 };
+const requestsPerSecond = { iam: 4, ec2: 6, eks: 3, kms: 2, sts: 3 };
 /** Seconds; Terraform's and Pulumi's issues tell of up to 30 for roles, KMS documents up to 5 minutes for tags. */
 const faults = { requestsPerSecond, newRolesUnknownSeconds: 30, tagsUncountedSeconds: { kms: 30 } };
 
