@@ -1,7 +1,7 @@
 import { kubernetesVersions } from "../components/versions.ts";
 import { overlaps, parseCidr } from "../lib/cidr.ts";
 import { isArm } from "../lib/instance-types.ts";
-import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
+import { derivedNames, isPlatformNamespace, nameLimits, tooLong } from "../lib/names.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { clusterScopePrefix, hubSealingScope, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { addonRules } from "./addon-rules.ts";
@@ -191,6 +191,20 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[]
   ];
 }
 
+/** The Kubernetes provider makes no namespace that is there already. */
+function argocdNamespaceRule({ argocdClusterSecret, argocdNamespace = "" }: Readable): Problem[] {
+  if (!argocdClusterSecret || !isPlatformNamespace(argocdNamespace)) return [];
+  return [
+    {
+      key: "argocdNamespace",
+      what: "is a namespace of the platform or of Kubernetes, and Argo CD's is made for it alone",
+      got: argocdNamespace,
+      allowed: "a name that no namespace on the hub has yet",
+      remedy: "pulumi config rm argocdNamespace, for the default argocd",
+    },
+  ];
+}
+
 function argocdSpokesRule({ argocdClusterSecret, argocdRoleArn, argocdSpokes }: Readable): Problem[] {
   if (!argocdSpokes) return [];
   const problem = (what: string, got: string, remedy: string): Problem => ({
@@ -268,6 +282,7 @@ export const rules: readonly Rule[] = [
   gitRules,
   registryRules,
   argocdRule,
+  argocdNamespaceRule,
   argocdSpokesRule,
   metricsRules,
   notificationRules,

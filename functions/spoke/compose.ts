@@ -149,9 +149,7 @@ function speaking({ chain }: Question, { composer, observed }: Context): readonl
 
 /** Whether nothing is under way in what Crossplane does not watch: the chain while Flux applies a commit, Argo CD's secret while it goes. */
 const isQuiet = (context: Context): boolean =>
-  context.observed.ready(resources.bootstrap) &&
-  context.hubAccess.reason !== "ChangeRefused" &&
-  !argocdLeaves(context);
+  context.observed.ready(resources.bootstrap) && context.hubAccess.reason !== "ChangeRefused" && !argocdLeaves(context);
 
 /** What a Spoke is made of, given what exists. The same question always has the same answer. */
 export function compose(question: Question): Answer {
