@@ -1,10 +1,11 @@
 import { kubernetesVersions } from "../components/versions.ts";
 import { overlaps, parseCidr } from "../lib/cidr.ts";
 import { isArm } from "../lib/instance-types.ts";
-import { derivedNames, isPlatformNamespace, nameLimits, tooLong } from "../lib/names.ts";
+import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { clusterScopePrefix, hubSealingScope, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { addonRules } from "./addon-rules.ts";
+import { argocdRules } from "./argocd-rules.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
 import { metricsRules } from "./metrics-rules.ts";
@@ -178,64 +179,6 @@ function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] 
   ];
 }
 
-function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[] {
-  if (argocdClusterSecret !== false || !argocdRoleArn) return [];
-  return [
-    {
-      key: "argocdRoleArn",
-      what: "has no effect without an Argo CD cluster secret",
-      got: argocdRoleArn,
-      allowed: "empty, or argocdClusterSecret true",
-      remedy: "pulumi config set argocdClusterSecret true, or remove argocdRoleArn",
-    },
-  ];
-}
-
-/** The Kubernetes provider makes no namespace that is there already. */
-function argocdNamespaceRule({ argocdClusterSecret, argocdNamespace = "" }: Readable): Problem[] {
-  if (!argocdClusterSecret || !isPlatformNamespace(argocdNamespace)) return [];
-  return [
-    {
-      key: "argocdNamespace",
-      what: "is a namespace of the platform or of Kubernetes, and Argo CD's is made for it alone",
-      got: argocdNamespace,
-      allowed: "a name that no namespace on the hub has yet",
-      remedy: "pulumi config rm argocdNamespace, for the default argocd",
-    },
-  ];
-}
-
-function argocdSpokesRule({ argocdClusterSecret, argocdRoleArn, argocdSpokes }: Readable): Problem[] {
-  if (!argocdSpokes) return [];
-  const problem = (what: string, got: string, remedy: string): Problem => ({
-    key: "argocdSpokes",
-    what,
-    got,
-    allowed: "false, or true with argocdClusterSecret true and without argocdRoleArn",
-    remedy,
-  });
-  return [
-    ...(argocdClusterSecret === false
-      ? [
-          problem(
-            "needs the Argo CD cluster secret of the hub, whose namespace it shares",
-            "true",
-            "pulumi config set argocdClusterSecret true, or pulumi config rm argocdSpokes",
-          ),
-        ]
-      : []),
-    ...(argocdRoleArn
-      ? [
-          problem(
-            "is for an Argo CD on the hub, and argocdRoleArn says that it is elsewhere",
-            argocdRoleArn,
-            "pulumi config rm argocdRoleArn, or pulumi config rm argocdSpokes",
-          ),
-        ]
-      : []),
-  ];
-}
-
 function poolSizeRule({ spokeCidrPool }: Readable): Problem[] {
   const pool = parseCidr(spokeCidrPool ?? "");
   if (pool === undefined || pool.prefix <= poolPrefix) return [];
@@ -281,9 +224,7 @@ export const rules: readonly Rule[] = [
   scopeRule,
   gitRules,
   registryRules,
-  argocdRule,
-  argocdNamespaceRule,
-  argocdSpokesRule,
+  argocdRules,
   metricsRules,
   notificationRules,
   addonRules,
