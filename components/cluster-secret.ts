@@ -14,7 +14,9 @@ export interface ClusterSecretArgs {
    */
   readonly namespace?: pulumi.Input<string>;
   /**
-   * Namespace of an Argo CD cluster secret with the same values, and how Argo CD reaches the hub.
+   * Namespace of an Argo CD cluster secret with the same values, and how Argo CD reaches the hub. The component makes the namespace: where it
+   * exists already the Kubernetes provider fails (pulumi-kubernetes 4.29.0, "Use client-side create for new resources"), because what it
+   * took over it would delete in the end.
    * @default no such secret
    */
   readonly argocd?: { readonly namespace: string; readonly access: pulumi.Input<ArgocdAccess> } | undefined;

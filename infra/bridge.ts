@@ -128,9 +128,10 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
 }
 
 function argocd(settings: Settings, cluster: HubCluster): ClusterSecretArgs["argocd"] {
-  const { argocdClusterSecret, argocdNamespace: namespace, argocdRoleArn: roleArn } = settings;
+  const { argocdClusterSecret, argocdNamespace: namespace, argocdRoleArn: roleArn, argocdSpokes } = settings;
   if (!argocdClusterSecret) return undefined;
-  if (!roleArn) return { namespace, access: { kind: "in-cluster" } };
+  // platform/hub/argocd gives Argo CD rights in its own namespace of the hub only.
+  if (!roleArn) return { namespace, access: { kind: "in-cluster", ...(argocdSpokes && { namespaces: [namespace] }) } };
   const access = pulumi
     .all([cluster.endpoint, cluster.certificateAuthority])
     .apply(

@@ -5,6 +5,7 @@ import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { clusterScopePrefix, hubSealingScope, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { addonRules } from "./addon-rules.ts";
+import { argocdRules } from "./argocd-rules.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
 import { metricsRules } from "./metrics-rules.ts";
@@ -178,50 +179,6 @@ function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] 
   ];
 }
 
-function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[] {
-  if (argocdClusterSecret !== false || !argocdRoleArn) return [];
-  return [
-    {
-      key: "argocdRoleArn",
-      what: "has no effect without an Argo CD cluster secret",
-      got: argocdRoleArn,
-      allowed: "empty, or argocdClusterSecret true",
-      remedy: "pulumi config set argocdClusterSecret true, or remove argocdRoleArn",
-    },
-  ];
-}
-
-function argocdSpokesRule({ argocdClusterSecret, argocdRoleArn, argocdSpokes }: Readable): Problem[] {
-  if (!argocdSpokes) return [];
-  const problem = (what: string, got: string, remedy: string): Problem => ({
-    key: "argocdSpokes",
-    what,
-    got,
-    allowed: "false, or true with argocdClusterSecret true and without argocdRoleArn",
-    remedy,
-  });
-  return [
-    ...(argocdClusterSecret === false
-      ? [
-          problem(
-            "needs the Argo CD cluster secret of the hub, whose namespace it shares",
-            "true",
-            "pulumi config set argocdClusterSecret true, or pulumi config rm argocdSpokes",
-          ),
-        ]
-      : []),
-    ...(argocdRoleArn
-      ? [
-          problem(
-            "is for an Argo CD on the hub, and argocdRoleArn says that it is elsewhere",
-            argocdRoleArn,
-            "pulumi config rm argocdRoleArn, or pulumi config rm argocdSpokes",
-          ),
-        ]
-      : []),
-  ];
-}
-
 function poolSizeRule({ spokeCidrPool }: Readable): Problem[] {
   const pool = parseCidr(spokeCidrPool ?? "");
   if (pool === undefined || pool.prefix <= poolPrefix) return [];
@@ -267,8 +224,7 @@ export const rules: readonly Rule[] = [
   scopeRule,
   gitRules,
   registryRules,
-  argocdRule,
-  argocdSpokesRule,
+  argocdRules,
   metricsRules,
   notificationRules,
   addonRules,

@@ -1,16 +1,18 @@
 import { bridgeData, bridgeLabels, type ClusterMetadata } from "./bridge.ts";
 
 /** How Argo CD reaches the cluster: from inside, or from outside as an IAM role that has an access entry. */
-export type ArgocdAccess =
+export type ArgocdAccess = {
+  /** The only namespaces in which Argo CD has rights; without them the whole cluster. */
+  readonly namespaces?: readonly string[];
+} & (
   | { readonly kind: "in-cluster" }
   | {
       readonly kind: "role";
       readonly roleArn: string;
       readonly endpoint: string;
       readonly certificateAuthority: string;
-      /** The only namespaces in which Argo CD has rights; without them the whole cluster. */
-      readonly namespaces?: readonly string[];
-    };
+    }
+);
 
 /** The key of Argo CD among the hub's identities and add-ons. */
 export const argocdIdentity = "argocd";
@@ -53,7 +55,7 @@ export function argocdClusterSecret(metadata: ClusterMetadata, access: ArgocdAcc
       name: metadata.name,
       server: inCluster ? "https://kubernetes.default.svc" : access.endpoint,
       config: JSON.stringify(config),
-      ...(inCluster ? {} : limits(access.namespaces)),
+      ...limits(access.namespaces),
     },
   };
 }

@@ -21,7 +21,7 @@ import { chooseNetwork } from "./network-choice.ts";
 import { nodeGroupOf } from "./node-groups.ts";
 import { isHealthy, Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
-import { composeArgocd } from "./parts/argocd.ts";
+import { argocdLeaves, composeArgocd } from "./parts/argocd.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
 import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
@@ -46,7 +46,7 @@ export interface Question {
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
   /** Flux objects of the bootstrap chain; empty once it is ready. */
   readonly chain: readonly KubeObject[];
-  /** Everything that carries the spoke's label; empty but for a removal. */
+  /** Everything that carries the spoke's label during a removal; else what writes Argo CD's cluster secret while Argo CD leaves, or nothing. */
   readonly labelled: readonly KubeObject[];
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -147,14 +147,18 @@ function speaking({ chain }: Question, { composer, observed }: Context): readonl
   );
 }
 
+/** Whether nothing is under way in what Crossplane does not watch: the chain while Flux applies a commit, Argo CD's secret while it goes. */
+const isQuiet = (context: Context): boolean =>
+  context.observed.ready(resources.bootstrap) && context.hubAccess.reason !== "ChangeRefused" && !argocdLeaves(context);
+
 /** What a Spoke is made of, given what exists. The same question always has the same answer. */
 export function compose(question: Question): Answer {
-  const { spoke, hub, settings, composed, claims, now } = question;
+  const { spoke, hub, settings, composed, claims, labelled, now } = question;
   const observed = new Observed(composed);
   const network = chooseNetwork({ spoke, observed, hub, claims, now });
   const decided = plan({ spoke, hub, settings, observed, network });
   const hubAccess = hubAccessOf(spoke, observed, settings, question.chain);
-  const context = contextOf({ spoke, hub, settings, plan: decided, observed, hubAccess });
+  const context = contextOf({ spoke, hub, settings, plan: decided, observed, hubAccess, labelled });
   const { composer } = context;
   const begun = [...composed.keys()].some((key) => key !== guardKey);
   const mayBegin = isGuarded(observed) && decided.problems.length === 0;
@@ -179,7 +183,6 @@ export function compose(question: Question): Answer {
     conditions,
     ready,
     events: rolloutEvents(spoke.status?.rollout, rollout),
-    // While Flux applies a commit, the function has to look at the chain's objects.
-    ttl: ready && observed.ready(resources.bootstrap) && hubAccess.reason !== "ChangeRefused" ? ttl.ready : ttl.working,
+    ttl: ready && isQuiet(context) ? ttl.ready : ttl.working,
   };
 }

@@ -6,6 +6,7 @@ import { Facts } from "./facts.ts";
 import { isForeign } from "./foreign.ts";
 import type { Hub } from "./hub.ts";
 import type { SeenAccess } from "./hub-access.ts";
+import type { KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import { isLetGo } from "./orphan.ts";
 import type { Plan } from "./plan.ts";
@@ -22,6 +23,8 @@ export interface Context extends Surroundings {
   readonly facts: Facts;
   /** Whether Flux on the hub administers the spoke. */
   readonly hubAccess: SeenAccess;
+  /** What carries the spoke's label, of what was fetched: `requirements.ts` says when. */
+  readonly labelled: readonly KubeObject[];
   readonly composer: Composer;
   /** Whether everything in AWS is to outlive the Spoke. */
   readonly orphan: boolean;
@@ -29,7 +32,7 @@ export interface Context extends Surroundings {
   readonly tags: (name?: string) => Record<string, string>;
 }
 
-export type ContextArgs = Pick<Context, "spoke" | "hub" | "settings" | "plan" | "observed" | "hubAccess">;
+export type ContextArgs = Pick<Context, "spoke" | "hub" | "settings" | "plan" | "observed" | "hubAccess" | "labelled">;
 
 /** The fleet's own ProviderConfig: the identity of Crossplane's AWS provider on the hub. */
 const ownProviderConfig = { kind: "ClusterProviderConfig", name: "default" } as const;

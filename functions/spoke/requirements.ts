@@ -1,11 +1,13 @@
 import { labelKeys, networkLabel } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
 import type { Claim } from "./claims.ts";
+import { objectName } from "./composer.ts";
 import { type Hub, hubSecret } from "./hub.ts";
 import { mustSeeChain } from "./hub-access.ts";
 import { chainKinds, managedKinds, otherKinds } from "./kinds.ts";
 import { regionsToRead } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
+import { argocdLeaves } from "./parts/argocd.ts";
 import { isDeleting } from "./parts/guard.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -58,9 +60,20 @@ function claimSelectors(spoke: Spoke, { hub, claims }: Fetched): Record<string, 
   );
 }
 
+/** The Kustomization that writes the spoke's Argo CD cluster secret. */
+const argocdSelector = ({ metadata: { name, namespace } }: Spoke): Record<string, Selector> => ({
+  [`${remainsPrefix}argocd`]: {
+    apiVersion: otherKinds.Kustomization,
+    kind: "Kustomization",
+    namespace,
+    matchName: objectName(name, resources.argocdCluster.key),
+  },
+});
+
 /**
  * What the function needs besides the Spoke and its resources: claims of other Spokes only until the network exists, the chain's objects
- * while it is not ready and once for each revision, everything labelled only during a removal. Nothing of it grows with the fleet.
+ * while it is not ready and once for each revision, what writes Argo CD's cluster secret while Argo CD leaves the spoke, everything labelled
+ * only during a removal. Nothing of it grows with the fleet.
  * `fetched` is undefined until the hub's cluster secret was fetched.
  */
 export function requirements(
@@ -82,5 +95,6 @@ export function requirements(
     ...(observed.has(resources.bootstrap) && mustSeeChain(spoke, observed)
       ? labelled(chainKinds, chainPrefix, spoke)
       : {}),
+    ...(fetched !== undefined && argocdLeaves({ hub: fetched.hub, observed, settings }) ? argocdSelector(spoke) : {}),
   };
 }

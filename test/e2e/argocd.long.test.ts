@@ -77,7 +77,7 @@ function settingsInGit(): Record<string, string> {
 /** An example of the guide, over the repository on the instance's Git server. */
 function example(name: string): Editable {
   const text = readFileSync(
-    join(repository.folder, "platform", "hub", "argocd", "applications", `${name}.yaml`),
+    join(repository.folder, "platform", "hub", "argocd", "applications", "example", `${name}.yaml`),
     "utf8",
   );
   const here = `file://${bareRepository(instance, APP_REPOSITORY)}`;
@@ -184,10 +184,13 @@ beforeAll(async () => {
   argocd = await start();
 });
 
-/** Lets Applications of a test that failed go without Argo CD, which would remove what they made. */
+/** Lets Applications and projects of a test that failed go without Argo CD, which would remove what they made. */
 async function letGo(): Promise<void> {
   await tryKubectl(["delete", "applicationset", "--all", ...inArgocd, "--cascade=orphan"]);
-  const { stdout } = await tryKubectl(["get", "applications.argoproj.io", ...inArgocd, "--output", "name"]);
+  const { stdout } = await tryKubectl([
+    ...["get", "applications.argoproj.io,appprojects.argoproj.io"],
+    ...[...inArgocd, "--output", "name"],
+  ]);
   for (const name of stdout.split("\n").filter(Boolean))
     await tryKubectl(["patch", name, ...inArgocd, "--type=merge", "--patch", '{"metadata":{"finalizers":null}}']);
 }
@@ -231,6 +234,10 @@ describe("Argo CD on the hub", () => {
         tlsClientConfig: { insecure: false, caData: expect.any(String) },
       });
     }
+    expect(await secretData(namespace, "cluster-hub")).toMatchObject({
+      namespaces: namespace,
+      clusterResources: "false",
+    });
     const { items } = await get(["secrets", ...inArgocd]);
     const decoded = items.flatMap(({ data = {} }: Editable) => Object.values<string>(data).map((value) => atob(value)));
     // A service account's token, or one of EKS.
@@ -268,9 +275,13 @@ describe("Argo CD on the hub", () => {
   });
 
   test("leaves nothing when it is turned off: no application, no cluster secret, no access, no role", async () => {
-    await kubectl(["delete", "applicationset", APP, ...inArgocd]);
+    // Both at once, as Flux prunes them.
+    const both = [`appprojects.argoproj.io/${example("project").metadata.name}`, `applicationsets.argoproj.io/${APP}`];
+    await kubectl(["delete", ...both, ...inArgocd, "--wait=false"]);
     await eventually(SECONDS, async () => {
+      argocd?.check();
       expect(await applications()).toEqual([]);
+      for (const gone of both) expect(await isMissing(hub, [gone, ...inArgocd])).toBe(true);
       expect(await isMissing(clusterOn("lime"), ["deployment", APP, "--namespace", APP])).toBe(true);
     });
     await setInput(undefined);

@@ -303,6 +303,12 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "has no effect",
   ],
   [
+    "a namespace for Argo CD that is there already",
+    { argocdClusterSecret: "true", argocdNamespace: "flux-system" },
+    "argocdNamespace",
+    "is a namespace of the platform or of Kubernetes",
+  ],
+  [
     "Argo CD on spokes without the hub's cluster secret",
     { argocdSpokes: "true" },
     "argocdSpokes",

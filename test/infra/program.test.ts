@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { fromBase64 } from "../../lib/bridge.ts";
 import { type Registered, type Run, runStack, stackConfig } from "../support/program.ts";
 
 /**
@@ -411,6 +412,17 @@ describe("a stack whose Argo CD acts on spokes", () => {
     ]);
     expect(run("dev").outputs["bridgeData"]).not.toHaveProperty("argocd_iam_role_arn");
     expect(run("dev").resources.filter(({ name }) => name.startsWith("argocd"))).toEqual([]);
+  });
+
+  it("tells Argo CD that it has rights in its own namespace of the hub only; without a role for spokes it tells of no limit", async () => {
+    const ofHub = async (more: Record<string, string>) => {
+      const { resources } = await runStack("dev", { "eks-gitops-fleet:argocdClusterSecret": "true", ...more });
+      const secret = resources.find(({ name }) => name === "cluster-secret-argocd");
+      return fromBase64(secret?.inputs["data"]);
+    };
+    const own = { "eks-gitops-fleet:argocdSpokes": "true", "eks-gitops-fleet:argocdNamespace": "cd" };
+    expect(await ofHub(own)).toMatchObject({ namespaces: "cd", clusterResources: "false" });
+    expect(Object.keys(await ofHub({})).sort()).toEqual(["config", "name", "server"]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { arns } from "../../../lib/iam/policy.ts";
 import type { Context } from "../context.ts";
-import { fact } from "../facts.ts";
-import { at } from "../kube.ts";
+import { type Fact, fact } from "../facts.ts";
+import { at, type KubeObject } from "../kube.ts";
 import type { Resource } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 
@@ -55,12 +55,23 @@ export function composeAssociation(context: Context, association: AssociationArg
   }));
 }
 
-const sameNames = (one: unknown, other: readonly string[]) =>
-  Array.isArray(one) && one.toSorted().join(" ") === other.join(" ");
-
 /** An access policy in some namespaces, which are sorted. */
 export interface GrantArgs extends Omit<AssociationArgs, "accessScope"> {
   readonly namespaces: readonly string[];
+}
+
+/** Whether an association is there that holds in these namespaces and no others. */
+function isGranted(association: KubeObject | undefined, namespaces: readonly string[]): boolean {
+  const granted = at(association?.spec, "forProvider", "accessScope", "namespaces");
+  return Array.isArray(granted) && granted.toSorted().join(" ") === namespaces.join(" ");
+}
+
+/** Whether an access works, and does so in these namespaces. */
+export function grantReady(
+  { facts, observed }: Context,
+  { resource, namespaces }: Pick<GrantArgs, "namespaces" | "resource">,
+): Fact<true> {
+  return isGranted(observed.get(resource), namespaces) ? facts.ready(resource) : fact<true>("identities", undefined);
 }
 
 /**
@@ -70,7 +81,7 @@ export interface GrantArgs extends Omit<AssociationArgs, "accessScope"> {
  */
 export function composeGrant(context: Context, { namespaces, ...args }: GrantArgs): void {
   const existing = context.observed.get(args.resource);
-  if (existing && !sameNames(at(existing.spec, "forProvider", "accessScope", "namespaces"), namespaces))
+  if (existing && !isGranted(existing, namespaces))
     context.composer.waitFor(args.resource, fact("identities", undefined));
   else composeAssociation(context, { ...args, accessScope: { type: "namespace", namespaces } });
 }

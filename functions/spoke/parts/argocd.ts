@@ -9,7 +9,7 @@ import type { KubeObject } from "../kube.ts";
 import { patchOf } from "../patches.ts";
 import { resources } from "../resources.ts";
 import { teamAccessPolicies } from "../teams.ts";
-import { composeEntry, composeGrant } from "./access.ts";
+import { composeEntry, composeGrant, grantReady } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { metadataOf, spokeFacts } from "./handover.ts";
 
@@ -49,32 +49,49 @@ function clusterKustomization(name: string, namespace: string, patches: object[]
   };
 }
 
+/** What lets Argo CD into the spoke. */
+const access = [resources.argocdEntry, resources.argocdPolicy] as const;
+
+/** What decides on Argo CD: the stack gives it a role for spokes, the Composition namespaces on them. */
+const chosen = ({ hub, settings }: Pick<Context, "hub" | "settings">) => {
+  const identity = hub.identities[argocdIdentity];
+  return identity && settings.argocd && { identity, argocd: settings.argocd };
+};
+
+/** Whether Argo CD has access to the spoke, and is to have none any more. */
+export const argocdLeaves = (context: Pick<Context, "hub" | "observed" | "settings">): boolean =>
+  chosen(context) === undefined && access.some((resource) => context.observed.has(resource));
+
 /**
- * Argo CD on the hub, where the stack gives it a role for spokes and the Composition namespaces on them: its access, and the cluster secret
- * by which it knows the spoke. The secret has the name of a role and no credential.
+ * Argo CD on the hub, where it is chosen: its access, and the cluster secret by which it knows the spoke. The secret has the name of a role
+ * and no credential. Argo CD looks only once at what it may not list, and then leaves it out for hours (gitops-engine, clusterCache), so
+ * the secret comes after the access, is told of namespaces after the access, and goes before it.
  */
 export function composeArgocd(context: Context): void {
-  const { composer, facts, hub, settings, spoke } = context;
-  const identity = hub.identities[argocdIdentity];
-  if (identity === undefined || settings.argocd === undefined) return;
+  const { composer, hub, labelled, spoke } = context;
+  const wanted = chosen(context);
+  if (wanted === undefined) {
+    // Crossplane forgets the Kustomization before it is gone.
+    const name = composer.objectName(resources.argocdCluster);
+    const isTold = labelled.some(({ kind, metadata }) => kind === "Kustomization" && metadata.name === name);
+    if (isTold) for (const resource of access) composer.keep(resource);
+    return;
+  }
+  const { identity, argocd } = wanted;
   const roleArn = arns(hub.aws).role(fleetNames(hub.fleet).argocdSpokesRole);
   const rights = { entry: resources.argocdEntry, arn: roleArn };
+  const grant = { resource: resources.argocdPolicy, namespaces: argocd.namespaces };
   composeEntry(context, rights);
-  composeGrant(context, {
-    ...rights,
-    resource: resources.argocdPolicy,
-    policy: teamAccessPolicies.edit,
-    namespaces: settings.argocd.namespaces,
-  });
+  composeGrant(context, { ...rights, ...grant, policy: teamAccessPolicies.edit });
   const { endpoint, certificateAuthority } = controlPlaneFacts(context);
-  const needs = { ...spokeFacts(context), endpoint, certificateAuthority, access: facts.ready(resources.argocdPolicy) };
+  const needs = { ...spokeFacts(context), endpoint, certificateAuthority, access: grantReady(context, grant) };
   composer.object(resources.argocdCluster, needs, ({ endpoint, certificateAuthority, access: _, ...known }) =>
     clusterKustomization(
       composer.objectName(resources.argocdCluster),
       identity.namespace,
       secretPatches(
         metadataOf(context, known),
-        { kind: "role", roleArn, endpoint, certificateAuthority, ...settings.argocd },
+        { kind: "role", roleArn, endpoint, certificateAuthority, ...argocd },
         spoke.spec.ring,
       ),
     ),

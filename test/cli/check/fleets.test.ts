@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
 import { Files } from "../../../cli/render/files.ts";
@@ -6,6 +8,7 @@ import { follow } from "../../../cli/render/follow.ts";
 import { FluxBuild } from "../../../cli/render/generate.ts";
 import { openWorkspace } from "../../../cli/render/workspace.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
+import { repos } from "../../repos/support/spoke.ts";
 import { type Change, fleetFolder, found, removeCopies, spoke, withChanges } from "../support/seeds.ts";
 
 afterAll(removeCopies);
@@ -129,6 +132,38 @@ test("a hub that names platform/hub/argocd gets Argo CD, without rights on the h
     "argocd: Secret pull-secret",
     "flux-system: ArtifactGenerator hub-argocd",
     "flux-system: Kustomization argocd",
+  ]);
+});
+
+/** The example of platform/hub/argocd/applications as a file of the fleet's own folder. */
+const copied = (name: string): Change => ({
+  file: `gitops-system/clusters/fleet/applications/${name}`,
+  to: readFileSync(join(repos, "gitops-system/platform/hub/argocd/applications/example", name), "utf8"),
+});
+
+test("a hub that names platform/hub/argocd/applications gets the applications of its own folder, after Argo CD", () => {
+  const folder = fleetFolder("fleet");
+  const argocd = { ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n` };
+  const files = ["kustomization.yaml", "project.yaml", "applicationset.yaml"].map(copied);
+  const changes = [{ ...argocd, to: `${argocd.to}  - ../../platform/hub/argocd/applications\n` }, ...files];
+  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
+  const before = onHub("fleet", [argocd]);
+  expect(onHub("fleet", changes).filter((object) => !before.includes(object))).toEqual([
+    "flux-system: ArtifactGenerator hub-applications",
+    "flux-system: Kustomization hub-applications",
+    "hub-applications: AppProject payments",
+    "hub-applications: ApplicationSet payment-app",
+  ]);
+});
+
+test("a hub that applies them by its root Kustomization is found: Argo CD's kinds are not there yet", () => {
+  const folder = fleetFolder("fleet");
+  const changes = [
+    { ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n  - applications\n` },
+    ...["kustomization.yaml", "project.yaml", "applicationset.yaml"].map(copied),
+  ];
+  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toMatchObject([
+    { rule: "definition-order", problem: expect.stringContaining("without waiting for argocd") },
   ]);
 });
 

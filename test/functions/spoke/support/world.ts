@@ -5,7 +5,13 @@ import type { Hub } from "../../../../functions/spoke/hub.ts";
 import { at, type KubeObject } from "../../../../functions/spoke/kube.ts";
 import { Observed } from "../../../../functions/spoke/observed.ts";
 import { isDeleting, isGuarded } from "../../../../functions/spoke/parts/guard.ts";
-import { chainPrefix, claimsPrefix, requirements } from "../../../../functions/spoke/requirements.ts";
+import {
+  chainPrefix,
+  claimsPrefix,
+  remainsPrefix,
+  requirements,
+  type Selector,
+} from "../../../../functions/spoke/requirements.ts";
 import type { Settings } from "../../../../functions/spoke/settings.ts";
 import * as fixtures from "./fixtures.ts";
 import { mustOutlive, reported } from "./providers.ts";
@@ -78,18 +84,29 @@ export class World {
       settings: this.settings,
       hub: this.hub,
       claims,
-      chain: needed.some((name) => name.startsWith(chainPrefix)) ? this.chain : [],
-      labelled: needed.length > 2 ? [...[...this.live.values()].map(({ object }) => object), ...this.chain] : [],
+      chain: Object.keys(needed).some((name) => name.startsWith(chainPrefix)) ? this.chain : [],
+      labelled: this.#labelled(needed),
       now: this.now,
     });
+  }
+
+  /** What the function asks for of what exists, with what Crossplane has forgotten. */
+  #labelled(needed: Readonly<Record<string, Selector>>): KubeObject[] {
+    const asked = Object.entries(needed).flatMap(([name, selector]) =>
+      name.startsWith(remainsPrefix) ? [selector] : [],
+    );
+    const all = [...[...this.live.values()].map(({ object }) => object), ...this.chain];
+    return all.filter(({ kind, metadata }) =>
+      asked.some((selector) => selector.kind === kind && (selector.matchName ?? metadata.name) === metadata.name),
+    );
   }
 
   /** What the function gets, after as many calls as Crossplane makes. */
   #required(observed: Observed) {
     let claims = new Map<string, Claim[]>();
     for (let call = 0; call < mostCalls; call += 1) {
-      const needed = Object.keys(requirements(this.spoke, observed, this.settings, { hub: this.hub, claims }));
-      const regions = needed
+      const needed = requirements(this.spoke, observed, this.settings, { hub: this.hub, claims });
+      const regions = Object.keys(needed)
         .filter((name) => name.startsWith(claimsPrefix))
         .map((name) => name.slice(claimsPrefix.length));
       if (regions.every((region) => claims.has(region))) return { needed, claims };

@@ -1,0 +1,68 @@
+import { isPlatformNamespace } from "../lib/names.ts";
+import type { Problem } from "../lib/problems.ts";
+import type { Readable } from "./settings.ts";
+
+function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[] {
+  if (argocdClusterSecret !== false || !argocdRoleArn) return [];
+  return [
+    {
+      key: "argocdRoleArn",
+      what: "has no effect without an Argo CD cluster secret",
+      got: argocdRoleArn,
+      allowed: "empty, or argocdClusterSecret true",
+      remedy: "pulumi config set argocdClusterSecret true, or remove argocdRoleArn",
+    },
+  ];
+}
+
+/** The Kubernetes provider makes no namespace that is there already. */
+function argocdNamespaceRule({ argocdClusterSecret, argocdNamespace = "" }: Readable): Problem[] {
+  if (!argocdClusterSecret || !isPlatformNamespace(argocdNamespace)) return [];
+  return [
+    {
+      key: "argocdNamespace",
+      what: "is a namespace of the platform or of Kubernetes, and Argo CD's is made for it alone",
+      got: argocdNamespace,
+      allowed: "a name that no namespace on the hub has yet",
+      remedy: "pulumi config rm argocdNamespace, for the default argocd",
+    },
+  ];
+}
+
+function argocdSpokesRule({ argocdClusterSecret, argocdRoleArn, argocdSpokes }: Readable): Problem[] {
+  if (!argocdSpokes) return [];
+  const problem = (what: string, got: string, remedy: string): Problem => ({
+    key: "argocdSpokes",
+    what,
+    got,
+    allowed: "false, or true with argocdClusterSecret true and without argocdRoleArn",
+    remedy,
+  });
+  return [
+    ...(argocdClusterSecret === false
+      ? [
+          problem(
+            "needs the Argo CD cluster secret of the hub, whose namespace it shares",
+            "true",
+            "pulumi config set argocdClusterSecret true, or pulumi config rm argocdSpokes",
+          ),
+        ]
+      : []),
+    ...(argocdRoleArn
+      ? [
+          problem(
+            "is for an Argo CD on the hub, and argocdRoleArn says that it is elsewhere",
+            argocdRoleArn,
+            "pulumi config rm argocdRoleArn, or pulumi config rm argocdSpokes",
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Rules over the keys of Argo CD. */
+export const argocdRules = (settings: Readable): Problem[] => [
+  ...argocdRule(settings),
+  ...argocdNamespaceRule(settings),
+  ...argocdSpokesRule(settings),
+];
