@@ -214,12 +214,21 @@ const data: Cases = [
     "that anybody deletes, by the values that it is made with": initially({ deletionProtection: false }),
   }),
   ...refusedAs(
-    `a database that goes leaves a final snapshot: leave spec.forProvider.skipFinalSnapshot out, and set finalSnapshotIdentifier to a name that begins with ${own}-`,
+    `a database that goes leaves a final snapshot: leave spec.forProvider.skipFinalSnapshot out, and set finalSnapshotIdentifier to ${own}-<name>, with lower-case letters and digits alone in <name>; got`,
     {
       "that leaves no snapshot": leaving({ skipFinalSnapshot: true }),
       "whose snapshot has no name": leaving({ finalSnapshotIdentifier: undefined }),
       "whose snapshot has another's name": leaving({ finalSnapshotIdentifier: `${others}-final` }),
       "whose snapshot has two hyphens in a row": leaving({ finalSnapshotIdentifier: `${own}--final` }),
+      "whose snapshot ends with a hyphen": leaving({ finalSnapshotIdentifier: `${own}-` }),
+      "whose snapshot a database of a longer namespace could have": leaving({
+        finalSnapshotIdentifier: `${own}-eu-final`,
+      }),
+      "whose snapshot has capital letters": leaving({ finalSnapshotIdentifier: `${own}-Final` }),
+      "whose snapshot has another's name, by the values that it is made with": leaving(
+        {},
+        { initProvider: { finalSnapshotIdentifier: `${others}-final` } },
+      ),
       "that leaves no snapshot, by the values that it is made with": leaving(
         {},
         { initProvider: { skipFinalSnapshot: true } },
