@@ -27,6 +27,7 @@ const safe = {
   storageEncrypted: true,
   backupRetentionPeriod: 7,
   deletionProtection: true,
+  applyImmediately: true,
   dbSubnetGroupName: `${names.databases}-subnets`,
   vpcSecurityGroupIds: [group],
 };
@@ -164,6 +165,11 @@ const safety: Cases = [
       "without backups, by the values that it is made with": initially({ backupRetentionPeriod: 0 }),
     },
   ),
+  ...refusedAs("a change of a database takes effect at once: set spec.forProvider.applyImmediately to true", {
+    "whose changes wait": database({ applyImmediately: false }),
+    "of whose changes nobody says anything": database({ applyImmediately: undefined }),
+    "whose changes wait, by the values that it is made with": initially({ applyImmediately: false }),
+  }),
   ...refusedAs(password, {
     "whose password somebody has to bring": database({ autoGeneratePassword: false }),
     "of whose password nobody says anything": database({ autoGeneratePassword: undefined }),
