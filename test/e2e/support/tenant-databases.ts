@@ -33,7 +33,7 @@ const safe = {
 };
 
 type Order = Parameters<ReturnType<typeof order>>[0];
-type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>> & { readonly identifier?: string | undefined };
 /** A database that outlives its object and has its name in AWS, unless `more` has another; a field that is undefined is left out. */
 const database = (forProvider: Fields, more: Order = {}, place = namespace): Requested =>
   from(
@@ -44,7 +44,7 @@ const database = (forProvider: Fields, more: Order = {}, place = namespace): Req
       true,
     )({
       managementPolicies: retained,
-      externalName: String(forProvider["identifier"] ?? own),
+      externalName: forProvider.identifier ?? own,
       ...more,
       forProvider: Object.fromEntries(
         Object.entries({ ...safe, ...forProvider }).filter(([, value]) => value !== undefined),
