@@ -226,6 +226,9 @@ const data: Cases = [
       "whose snapshot has no name": leaving({ finalSnapshotIdentifier: undefined }),
       "whose snapshot has another's name": leaving({ finalSnapshotIdentifier: `${others}-final` }),
       "whose snapshot has two hyphens in a row": leaving({ finalSnapshotIdentifier: `${own}--final` }),
+      "whose snapshot has the name of another of the same length": leaving({
+        finalSnapshotIdentifier: `${names.databases}-stocks-main-final`,
+      }),
       "whose snapshot ends with a hyphen": leaving({ finalSnapshotIdentifier: `${own}-` }),
       "whose snapshot a database of a longer namespace could have": leaving({
         finalSnapshotIdentifier: `${own}-eu-final`,
