@@ -92,7 +92,7 @@ const knownFailures: readonly KnownFailure[] = [
   },
   // The add-on rds_instances: RDS says which database, on the spoke.
   {
-    pattern: /InvalidDBSubnetGroupStateFault|Kustomization rds-subnets still exists/,
+    pattern: /InvalidDBSubnetGroupStateFault|Kustomization rds-subnets still exists|SubnetGroup databases still exists/,
     reason: "DatabasesLeft",
     remedy:
       'databases that applications left in AWS are still in the spoke\'s subnets: delete them there, or move them to another group of subnets (docs/guides/onboard-an-application.md, "Databases that stay"); the rest then goes by itself',

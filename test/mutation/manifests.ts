@@ -44,7 +44,13 @@ function ofPolicy({ spec }: Manifest): Change[] {
       expressions(["spec", list, index, "expression"], expression),
     ),
   );
-  const failing: Change = { path: ["spec", "failurePolicy"], what: "failurePolicy: Fail -> Ignore", value: "Ignore" };
+  const fails: string = spec.failurePolicy;
+  const other = fails === "Fail" ? "Ignore" : "Fail";
+  const failing: Change = {
+    path: ["spec", "failurePolicy"],
+    what: `failurePolicy: ${fails} -> ${other}`,
+    value: other,
+  };
   return [failing, ...below({ spec }, ["spec", "matchConstraints"]), ...inLists];
 }
 

@@ -18,6 +18,7 @@ const policyFiles = [
   ),
   "platform/deletion-order/deletion-order.yaml",
   "platform/api/protection.yaml",
+  "tools/base/addons/rds_instances/release/deletion-order.yaml",
   "tools/base/policies/tenant-databases.yaml",
   "tools/base/policies/tenant-resources.yaml",
   "tools/base/policies/tenant-workloads.yaml",

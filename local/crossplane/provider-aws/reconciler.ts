@@ -133,9 +133,13 @@ export class Reconciliation {
     return "again";
   }
 
-  /** What is known when the program ends is lost with it. */
+  /**
+   * What is known when the program ends is lost with it. Without LateInitialize upstream writes no ID in the place of a name that was given
+   * (crossplane-runtime, reconciler.go, ShouldLateInitialize); where none was, it keeps the ID in memory, which this program has none of.
+   */
   async #created(name: string): Promise<void> {
-    if (!this.#options.signal.aborted) await this.#object.created(name);
+    const isKept = externalName(this.#managed) !== undefined && !allows(this.#managed, "LateInitialize");
+    if (!this.#options.signal.aborted && !isKept) await this.#object.created(name);
   }
 
   /** An error of an earlier attempt is over, while it may take minutes until the resource is usable. */

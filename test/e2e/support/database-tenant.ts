@@ -52,6 +52,7 @@ export function databaseObject(
         storageEncrypted: true,
         backupRetentionPeriod: 7,
         deletionProtection: true,
+        applyImmediately: true,
         dbSubnetGroupName: databaseSubnets(prefixOf(spoke)),
         vpcSecurityGroupIds: [group],
         tags: { [labelKeys.cluster]: spoke },

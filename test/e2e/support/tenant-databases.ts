@@ -27,13 +27,14 @@ const safe = {
   storageEncrypted: true,
   backupRetentionPeriod: 7,
   deletionProtection: true,
+  applyImmediately: true,
   dbSubnetGroupName: `${names.databases}-subnets`,
   vpcSecurityGroupIds: [group],
 };
 
 type Order = Parameters<ReturnType<typeof order>>[0];
-type Fields = Readonly<Record<string, unknown>>;
-/** A database that outlives its object; a field that is undefined is left out. */
+type Fields = Readonly<Record<string, unknown>> & { readonly identifier?: string | undefined };
+/** A database that outlives its object and has its name in AWS, unless `more` has another; a field that is undefined is left out. */
 const database = (forProvider: Fields, more: Order = {}, place = namespace): Requested =>
   from(
     place,
@@ -43,6 +44,7 @@ const database = (forProvider: Fields, more: Order = {}, place = namespace): Req
       true,
     )({
       managementPolicies: retained,
+      externalName: forProvider.identifier ?? own,
       ...more,
       forProvider: Object.fromEntries(
         Object.entries({ ...safe, ...forProvider }).filter(([, value]) => value !== undefined),
@@ -65,7 +67,6 @@ const named: Cases = [
   { title: "a database of MySQL", object: database({ engine: "mysql" }) },
   { title: "a database at the port of its engine", object: database({ port: 5432 }) },
   { title: "a database of MariaDB at the port of its engine", object: database({ engine: "mariadb", port: 3306 }) },
-  { title: "a database that is there, by its name", object: database({}, { externalName: own }) },
   { title: "a database with the longest name", object: database({ identifier: longest }) },
   { title: "a database with more backups", object: database({ backupRetentionPeriod: 35 }) },
   ...Object.entries({
@@ -97,8 +98,13 @@ const named: Cases = [
   ...[others, id, `${own}x`].map((externalName) => ({
     title: `a database that is called ${externalName} in AWS`,
     object: database({}, { externalName }),
-    refused: `the annotation crossplane.io/external-name of a database must be its name, by which one that is there already is found: set it to ${own} or leave it out; got ${externalName}`,
+    refused: `the annotation crossplane.io/external-name of a database must be its name, by which Crossplane finds it: set it to ${own}, got ${externalName}`,
   })),
+  {
+    title: "a database that Crossplane would not find after a restart",
+    object: database({}, { externalName: "" }),
+    refused: `must be its name, by which Crossplane finds it: set it to ${own}, got (nothing)`,
+  },
   {
     title: "a database of a namespace with two hyphens",
     object: database({ identifier: `${names.databases}-eu--orders-main` }, {}, "eu--orders"),
@@ -159,6 +165,11 @@ const safety: Cases = [
       "without backups, by the values that it is made with": initially({ backupRetentionPeriod: 0 }),
     },
   ),
+  ...refusedAs("a change of a database takes effect at once: set spec.forProvider.applyImmediately to true", {
+    "whose changes wait": database({ applyImmediately: false }),
+    "of whose changes nobody says anything": database({ applyImmediately: undefined }),
+    "whose changes wait, by the values that it is made with": initially({ applyImmediately: false }),
+  }),
   ...refusedAs(password, {
     "whose password somebody has to bring": database({ autoGeneratePassword: false }),
     "of whose password nobody says anything": database({ autoGeneratePassword: undefined }),
@@ -209,12 +220,24 @@ const data: Cases = [
     "that anybody deletes, by the values that it is made with": initially({ deletionProtection: false }),
   }),
   ...refusedAs(
-    `a database that goes leaves a final snapshot: leave spec.forProvider.skipFinalSnapshot out, and set finalSnapshotIdentifier to a name that begins with ${own}-`,
+    `a database that goes leaves a final snapshot: leave spec.forProvider.skipFinalSnapshot out, and set finalSnapshotIdentifier to ${own}-<name>, with lower-case letters and digits alone in <name>; got`,
     {
       "that leaves no snapshot": leaving({ skipFinalSnapshot: true }),
       "whose snapshot has no name": leaving({ finalSnapshotIdentifier: undefined }),
       "whose snapshot has another's name": leaving({ finalSnapshotIdentifier: `${others}-final` }),
       "whose snapshot has two hyphens in a row": leaving({ finalSnapshotIdentifier: `${own}--final` }),
+      "whose snapshot has the name of another of the same length": leaving({
+        finalSnapshotIdentifier: `${names.databases}-stocks-main-final`,
+      }),
+      "whose snapshot ends with a hyphen": leaving({ finalSnapshotIdentifier: `${own}-` }),
+      "whose snapshot a database of a longer namespace could have": leaving({
+        finalSnapshotIdentifier: `${own}-eu-final`,
+      }),
+      "whose snapshot has capital letters": leaving({ finalSnapshotIdentifier: `${own}-Final` }),
+      "whose snapshot has another's name, by the values that it is made with": leaving(
+        {},
+        { initProvider: { finalSnapshotIdentifier: `${others}-final` } },
+      ),
       "that leaves no snapshot, by the values that it is made with": leaving(
         {},
         { initProvider: { skipFinalSnapshot: true } },
@@ -224,7 +247,7 @@ const data: Cases = [
 ];
 
 const before = database({});
-const adopted = database({}, { externalName: own });
+const nameless = database({}, { externalName: "" });
 const made = database({}, { externalName: id });
 const changed: Cases = [
   { title: "a larger database", from: before, object: database({ allocatedStorage: 40 }) },
@@ -234,7 +257,6 @@ const changed: Cases = [
     object: made,
     by: provider,
   },
-  { title: "the ID that AWS gave a database that was found by its name", from: adopted, object: made, by: provider },
   {
     title: "the ID of a database, by a tenant",
     from: before,
@@ -263,14 +285,26 @@ const changed: Cases = [
 
 export const tenantDatabases: Cases = [...named, ...safety, ...data, ...changed];
 
-/** Changes of databases with the ID that AWS gave them, which only the provider makes such. */
+/** Changes of databases with the ID that AWS gave them, which only the provider makes such, and of ones without a name, which nobody makes. */
 export const databasesWithIds: Cases = [
   {
     title: "a database that is to go from now on",
     from: made,
     object: leaving({}, { externalName: id }),
   },
-  { title: "its name in the place of the ID, as Git has it", from: made, object: adopted },
+  { title: "its name in the place of the ID, as Git has it", from: made, object: before },
+  {
+    title: "a database that loses its name",
+    from: before,
+    object: nameless,
+    refused: `must be its name, by which Crossplane finds it: set it to ${own}, got (nothing)`,
+  },
+  { title: "the name of a database without one", from: nameless, object: before },
+  {
+    title: "a larger database without a name",
+    from: nameless,
+    object: database({ allocatedStorage: 40 }, { externalName: "" }),
+  },
 ];
 
 /** What tenant-resources.yaml says of databases, as of all orders. */
@@ -295,16 +329,17 @@ export const ordersOfDatabases: Cases = [
     object: database({}, { config: "ClusterProviderConfig" }),
     refused: "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
   },
-  { title: "the ID that AWS gave a database, in the place of its name", from: adopted, object: made, by: provider },
+  { title: "the ID that AWS gave a database, in the place of its name", from: before, object: made, by: provider },
 ];
 
 /** The same, with the ID that AWS gave them. */
 export const ordersWithIds: Cases = [
-  { title: "the name of a database in the place of its ID", from: made, object: adopted },
+  { title: "the name of a database in the place of its ID", from: made, object: before },
+  { title: "the name of a database without one", from: nameless, object: before },
   {
     title: "a database without the ID that it has in AWS",
     from: made,
-    object: before,
+    object: nameless,
     refused: `the annotation crossplane.io/external-name says what is removed in AWS with the object, and can not be changed: it is ${id}, got (nothing)`,
   },
   {

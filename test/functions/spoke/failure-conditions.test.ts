@@ -42,6 +42,15 @@ describe("a failure", () => {
       "NetworkReady",
       "DatabasesLeft",
     ],
+    ...[
+      "what depends on it; Kustomization rds-subnets",
+      "the group of the subnets that databases are in; SubnetGroup databases",
+    ].map((what) => [
+      "vpc",
+      `Kustomization rds-instances is removed after ${what} still exists`,
+      "NetworkReady",
+      "DatabasesLeft",
+    ]),
     ["subnet-public-0", "UnsupportedAvailabilityZoneException: us-east-1e", "NetworkReady", "InvalidZone"],
     ["addon-coredns", "something unheard of", "AddonsReady", "Failed"],
     ["vpc", "cannot get credentials: AssumeRole failed", "NetworkReady", "NoCredentials"],

@@ -74,10 +74,15 @@ function placeOf({
 }: Manifest): Pick<Request, "namespace" | "namespaceLabels" | "namespaceAnnotations"> {
   const { namespace = "", labels = {} } = metadata;
   if (kind === "Namespace") return { namespaceLabels: labels };
+  const named = { "kubernetes.io/metadata.name": namespace };
   const kinds = annotatedNamespaces[namespace];
   if (kinds !== undefined)
-    return { namespace, namespaceLabels: tenant, namespaceAnnotations: { [awsKindsAnnotation]: kinds } };
-  return { namespace, namespaceLabels: namespace === tenantNamespace ? tenant : {} };
+    return {
+      namespace,
+      namespaceLabels: { ...named, ...tenant },
+      namespaceAnnotations: { [awsKindsAnnotation]: kinds },
+    };
+  return { namespace, namespaceLabels: { ...named, ...(namespace === tenantNamespace ? tenant : {}) } };
 }
 
 const changes = [
@@ -139,11 +144,14 @@ const elsewhere = otherCases.map(
 
 export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends];
 
+/** The policies whose parameters are of a kind that may not be there yet, when nothing of it is: these fail open. */
+const withKindsToCome: readonly string[] = ["rds-instances-deletion-order.fleet.internal"];
+
 /** Whether a policy fails closed and judges every change of what it judges, or every removal. Region and account of a Spoke can't be changed. */
-export function isComplete({ spec }: Manifest): boolean {
+export function isComplete({ metadata, spec }: Manifest): boolean {
   const rules = spec.matchConstraints.resourceRules as { operations: string[]; resources: string[] }[];
   return (
-    spec.failurePolicy === "Fail" &&
+    spec.failurePolicy === (withKindsToCome.includes(metadata.name) ? "Ignore" : "Fail") &&
     rules.every(({ operations, resources }) =>
       ["CREATE,UPDATE", "DELETE", ...(resources.join() === "spokes" ? ["CREATE"] : [])].includes(operations.join()),
     )
@@ -161,6 +169,7 @@ const withoutParameters: Readonly<Record<string, "Allow" | "Deny">> = {
   "spoke-fleet.fleet.internal": "Deny",
   "tenant-source.fleet.internal": "Deny",
   "deletion-order.fleet.internal": "Allow",
+  "rds-instances-deletion-order.fleet.internal": "Allow",
   "spoke-kustomization-deletion.fleet.internal": "Allow",
   "spoke-kustomization-folder.fleet.internal": "Allow",
   "tenant-deletion-order.fleet.internal": "Allow",

@@ -11,9 +11,11 @@ interface Rule {
   readonly apiVersions?: readonly string[];
   readonly operations?: readonly string[];
   readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
 }
 
 interface Selector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly { readonly key: string; readonly operator?: string }[];
 }
 
@@ -21,7 +23,8 @@ const among = (values: readonly string[] = [], value: string): boolean =>
   values.some((each) => each === "*" || each === value);
 
 function isSelected(selector: Selector, labels: Readonly<Record<string, string>>): boolean {
-  const { matchExpressions = [] } = selector;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  if (!Object.entries(matchLabels).every(([key, value]) => labels[key] === value)) return false;
   return matchExpressions.every(({ key, operator }) => {
     if (operator !== "Exists") throw new Error(`the operator ${operator} of a selector is not known here`);
     return key in labels;
@@ -31,18 +34,19 @@ function isSelected(selector: Selector, labels: Readonly<Record<string, string>>
 /** Whether the policy judges this operation on the object, in a namespace with these labels. */
 export function isJudged(
   { spec }: Manifest,
-  object: Pick<Manifest, "apiVersion" | "kind">,
+  object: Pick<Manifest, "apiVersion" | "kind"> & { readonly metadata?: { readonly name?: string } },
   operation: AdmissionOperation,
   namespaceLabels: Readonly<Record<string, string>>,
 ): boolean {
   const { namespaceSelector = {}, resourceRules = [] } = spec.matchConstraints;
   const version = object.apiVersion.split("/").at(-1) as string;
   const isNamed = (resourceRules as Rule[]).some(
-    ({ apiGroups, apiVersions, operations, resources }) =>
+    ({ apiGroups, apiVersions, operations, resources, resourceNames }) =>
       among(apiGroups, groupOf(object)) &&
       among(apiVersions, version) &&
       among(operations, operation) &&
-      among(resources, pluralOf(object.kind)),
+      among(resources, pluralOf(object.kind)) &&
+      (resourceNames === undefined || resourceNames.includes(object.metadata?.name ?? "")),
   );
   return isNamed && isSelected(namespaceSelector, namespaceLabels);
 }

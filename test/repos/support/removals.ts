@@ -212,10 +212,38 @@ const folders: readonly Omit<Removal, "policy">[] = [
   },
 ];
 
+const subnetGroup: Manifest = {
+  apiVersion: "rds.aws.m.upbound.io/v1beta1",
+  kind: "SubnetGroup",
+  metadata: { name: "databases", namespace: "crossplane-system" },
+};
+
+/** The Kustomizations of the add-on rds_instances, with the group of the subnets as the parameter. */
+const databases: readonly Omit<Removal, "policy">[] = [
+  {
+    title: "the provider for databases while the group of their subnets is there",
+    from: kustomization("rds-instances", {}, "flux-system"),
+    parameters: subnetGroup,
+    refused:
+      "Kustomization rds-instances is removed after the group of the subnets that databases are in; SubnetGroup databases still exists",
+  },
+  {
+    title: "what made the group of the subnets",
+    from: kustomization("rds-subnets", {}, "flux-system"),
+    parameters: subnetGroup,
+  },
+  {
+    title: "an application of that name",
+    from: kustomization("rds-instances", {}, tenantNamespace),
+    parameters: subnetGroup,
+  },
+];
+
 export const removals: readonly Removal[] = [
   ...steps.map((each) => ({ ...each, policy: "deletion-order.fleet.internal" })),
   ...applications.map((each) => ({ ...each, policy: "tenant-deletion-order.fleet.internal" })),
   ...spokes.map((each) => ({ ...each, policy: "spoke-deletion.fleet.internal" })),
   ...syncs.map((each) => ({ ...each, policy: "spoke-kustomization-deletion.fleet.internal" })),
   ...folders.map((each) => ({ ...each, policy: "spoke-kustomization-folder.fleet.internal" })),
+  ...databases.map((each) => ({ ...each, policy: "rds-instances-deletion-order.fleet.internal" })),
 ];

@@ -313,6 +313,20 @@ describe("management policies and pauses", () => {
   });
 
   test.each([
+    [["Observe", "Create", "Update"], "given"],
+    [["Observe", "Create", "Update", "LateInitialize"], "thing-1"],
+    [["*"], "thing-1"],
+  ] as const)("%j call what was made by the external name %s, as upstream has it", async (policies, name) => {
+    const read = async () => service.things.get("thing-1") ?? null;
+    const kind = things(service.handler("assigned", { read }));
+    const annotations = { "crossplane.io/external-name": "given" };
+    cluster.add(kind, "one", { managementPolicies: policies }, { annotations });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(cluster.get(kind, "one")?.metadata.annotations).toMatchObject({ "crossplane.io/external-name": name });
+    expect(service.things.size).toBe(1);
+  });
+
+  test.each([
     ["the annotation", { annotations: { "crossplane.io/paused": "true" } }, {}],
     ["no management policy", {}, { managementPolicies: [] }],
   ])("%s pauses everything", async (_name, metadata, spec) => {
