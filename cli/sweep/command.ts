@@ -26,8 +26,8 @@ hold data. Only for a spoke that is being removed, and once EKS has deleted its 
 
 The hub is read with your own rights. AWS is asked with those in docs/reference/deployer-policy/fleet-sweep.json.
 
-Exit code 0: nothing keeps the VPC, or what kept it was removed; 1: something else keeps it, or without --yes there is something to
-do; 2: it was called wrongly, or there is no such spoke, or it is not its time.
+Exit code 0: nothing keeps the VPC, or what kept it was removed; 1: something else keeps it, or without --yes there is something
+to do; 2: it was called wrongly, or there is no such spoke, or it is not its time.
 
 Examples:
   fleet sweep green
