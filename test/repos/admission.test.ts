@@ -38,6 +38,18 @@ describe("the admission policies, without an API server,", () => {
     for (const policy of policies.values()) expect(isComplete(policy), policy.metadata.name).toBe(true);
   });
 
+  // The evaluator here takes any name, an API server none of these (Kubernetes, "Validating Admission Policy", CEL identifiers; cel-spec, doc/langdef.md).
+  const reserved =
+    /^(as|break|const|continue|else|false|for|function|if|import|in|let|loop|namespace|null|package|return|true|var|void|while)$/;
+
+  test("name their variables as CEL lets one name them", () => {
+    const names = [...policies.values()].flatMap(({ metadata, spec }): [string, string][] =>
+      (spec.variables ?? []).map(({ name }: { name: string }) => [metadata.name, name]),
+    );
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter(([, name]) => !/^[_a-zA-Z]\w*$/.test(name) || reserved.test(name))).toEqual([]);
+  });
+
   test("are bound so that what they refuse is refused, and with the right word about absent parameters", () => {
     for (const name of policies.keys()) {
       const bindings = bindingsOf(name);
