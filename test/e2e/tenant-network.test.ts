@@ -15,6 +15,8 @@ const KUBELET = 10250;
 const HTTP = 9898;
 const METRICS = 9797;
 const HTTPS = 443;
+/** A database of RDS, in the VPC. */
+const POSTGRES = 5432;
 /** CoreDNS: questions and its readiness. */
 const DNS = 53;
 const READINESS = 8181;
@@ -31,7 +33,11 @@ const listeners: ChildProcess[] = [];
 async function application(name: string): Promise<{ namespace: object; policies: object[] }> {
   const read = async (file: string) => {
     const text = await readFile(join(template, file), "utf8");
-    const own = text.replaceAll("__app__", name).replaceAll("__tenant__", `team-${name}`);
+    const own = text
+      .replaceAll("__app__", name)
+      .replaceAll("__tenant__", `team-${name}`)
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable
+      .replaceAll("${aws_vpc_cidr}", `${machine.host}/32`);
     return parseAllDocuments(own).map((document) => document.toJS() as { kind: string });
   };
   const namespace = (await read("namespace.yaml")).find(({ kind }) => kind === "Namespace");
@@ -51,19 +57,20 @@ beforeAll(async () => {
   }
   [app, neighbour] = places as [Place, Place];
   await run(["nsenter", `--net=${nodeNetworkPath()}`, "--", "ip", "address", "add", `${METADATA}/32`, "dev", "lo"]);
-  listeners.push(await machine.node.network.listen("0.0.0.0", KUBELET, 80, HTTPS));
-  listeners.push(await machine.outside.listen(machine.host, HTTPS, 4566));
+  listeners.push(await machine.node.network.listen("0.0.0.0", KUBELET, 80, HTTPS, POSTGRES));
+  listeners.push(await machine.outside.listen(machine.host, HTTPS, POSTGRES, 4566));
 });
 afterAll(async () => {
   for (const listener of listeners) listener.kill();
   await machine?.remove();
 });
 
-test("a pod of an application reaches DNS, by TCP and UDP, and AWS's APIs on port 443", async () => {
+test("a pod of an application reaches DNS, by TCP and UDP, AWS's APIs on port 443, and databases in the VPC on theirs", async () => {
   await expect.poll(() => app.network.connect(dns.address, READINESS), poll).toBe(REFUSED);
   expect(await app.network.connect(dns.address, DNS)).toBe("open");
   expect(await app.network.datagram(dns.address, DNS)).toBe("answered");
   expect(await app.network.connect(machine.host, HTTPS)).toBe("open");
+  expect(await app.network.connect(machine.host, POSTGRES)).toBe("open");
 });
 
 test.for<[what: string, address: () => string, port: number]>([
@@ -71,6 +78,7 @@ test.for<[what: string, address: () => string, port: number]>([
   ["the metadata service on the port of AWS's APIs", () => METADATA, HTTPS],
   ["the kubelet of its node", () => machine.node.address, KUBELET],
   ["another port outside of the cluster", () => machine.host, 4566],
+  ["a database's port outside of the VPC", () => METADATA, POSTGRES],
   ["another port of the DNS server", () => dns.address, READINESS],
   ["another tenant's pod", () => neighbour.address, HTTP],
   ["another tenant's pod on the port of AWS's APIs", () => neighbour.address, HTTPS],
