@@ -1,6 +1,6 @@
 import type { Tag } from "@aws-sdk/client-ec2";
 import type { Tags } from "../lib/labels.ts";
-import { isDenied, isNoLogin, logIn } from "./doctor/aws.ts";
+import { isDenied, isMissing, isNoLogin, logIn } from "./doctor/aws.ts";
 
 /** Calls of AWS by commands that end with the first one that AWS does not answer. */
 
@@ -24,6 +24,10 @@ export const asking =
       throw new Error(`AWS did not answer ${action}: ${name}: ${message}. ${remedy}. ${then}`, { cause: error });
     }
   };
+
+/** What a call gives; undefined where AWS says that there is no such resource. */
+export const unlessMissing = <T>(call: Promise<T>): Promise<T | undefined> =>
+  call.catch((error: unknown) => (isMissing(error) ? undefined : Promise.reject(error)));
 
 /** The items of all pages. */
 export async function all<Page, Item>(pages: AsyncIterable<Page>, items: (page: Page) => readonly Item[] | undefined) {

@@ -23,8 +23,8 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
 import type { FixedNodeFields } from "../../lib/node-groups.ts";
-import { all, asking, tagsOf } from "../aws-calls.ts";
-import { type AwsConfig, isMissing } from "../doctor/aws.ts";
+import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
+import type { AwsConfig } from "../doctor/aws.ts";
 
 /** What AWS has of a spoke, found by its tags and its cluster's name. */
 
@@ -188,14 +188,8 @@ async function clusterOf(
   { ec2, eks, iam }: { readonly ec2: EC2Client; readonly eks: EKSClient; readonly iam: IAMClient },
   { cluster: name, spoke }: Sought,
 ): Promise<ClusterInAws | undefined> {
-  const cluster = await asked("eks:DescribeCluster", async () => {
-    try {
-      return (await eks.send(new DescribeClusterCommand({ name }))).cluster;
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
-  });
+  const found = await asked("eks:DescribeCluster", () => unlessMissing(eks.send(new DescribeClusterCommand({ name }))));
+  const cluster = found?.cluster;
   if (cluster === undefined) return undefined;
   const { encryptionConfig, resourcesVpcConfig, tags = {}, version = "" } = cluster;
   const [oidcProvider, nodeGroups, rules] = await Promise.all([

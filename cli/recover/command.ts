@@ -9,7 +9,7 @@ import { type Recognized, recognize } from "../adopt/recognize.ts";
 import type { Api } from "../kubernetes/api.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
-import { fleetOf, refuseOtherAccount } from "../spoke-account.ts";
+import { fleetOf, refuseOtherAccount, spokeAccountHelp, spokeAccountOptions } from "../spoke-account.ts";
 import { refuse, UsageError } from "../usage.ts";
 import { type Plan, planOf } from "./plan.ts";
 
@@ -24,9 +24,7 @@ same again, or fails because AWS has it already. This looks in AWS for what was 
 managed resources on the hub, and lets Crossplane make what AWS does not have. It names what was made twice, which nobody
 manages. It changes nothing in AWS. Without --yes it says what it would do, and changes nothing on the hub either.
 
-  --yes                  do it
-  --profile NAME         profile of the AWS CLI for the spoke's account; default: the credentials of the environment
-  --context NAME         the hub's context in the kubeconfig; default: the current one
+${spokeAccountHelp}
 
 The hub is read and changed with your own rights, which include to patch managed resources in the namespace spokes. AWS is asked
 with those in docs/reference/deployer-policy/fleet-adopt.json.
@@ -39,12 +37,7 @@ Examples:
   fleet recover green --profile spokes --yes
 `;
 
-export const options = {
-  yes: { type: "boolean", default: false },
-  profile: { type: "string" },
-  context: { type: "string" },
-  help: { type: "boolean", short: "h", default: false },
-} as const;
+export const options = spokeAccountOptions;
 
 // The clients of the AWS SDK take a moment to load, which a wrong command line need not wait for.
 const lookInAws: Look = async (...args) => (await import("../adopt/aws.ts")).look(...args);

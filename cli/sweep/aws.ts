@@ -7,12 +7,11 @@ import {
   paginateDescribeSecurityGroups,
   paginateDescribeVolumes,
   RevokeSecurityGroupIngressCommand,
-  type SecurityGroup,
 } from "@aws-sdk/client-ec2";
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import { all, asking, tagsOf } from "../aws-calls.ts";
-import { type AwsConfig, isMissing } from "../doctor/aws.ts";
+import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
+import type { AwsConfig } from "../doctor/aws.ts";
 import type { InVpc, Plan } from "./plan.ts";
 
 export interface Sought {
@@ -46,14 +45,9 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
     { Name: `tag:${owned}`, Values: ["owned"] },
     { Name: "status", Values: ["available"] },
   ];
-  const [{ Account: account = "" }, hasCluster, interfaces, groups, volumes] = await Promise.all([
+  const [{ Account: account = "" }, found, interfaces, groups, volumes] = await Promise.all([
     asked("sts:GetCallerIdentity", () => new STSClient(own).send(new GetCallerIdentityCommand({}))),
-    asked("eks:DescribeCluster", () =>
-      new EKSClient(own).send(new DescribeClusterCommand({ name })).then(
-        () => true,
-        (error: unknown) => (isMissing(error) ? false : Promise.reject(error)),
-      ),
-    ),
+    asked("eks:DescribeCluster", () => unlessMissing(new EKSClient(own).send(new DescribeClusterCommand({ name })))),
     asked("ec2:DescribeNetworkInterfaces", () =>
       all(paginateDescribeNetworkInterfaces({ client }, { Filters: inVpc }), (page) => page.NetworkInterfaces),
     ),
@@ -66,7 +60,7 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
   ]);
   return {
     account,
-    hasCluster,
+    hasCluster: found !== undefined,
     // Also where the filters are not heeded, as by some endpoints that only look like AWS.
     interfaces: interfaces
       .filter(({ VpcId }) => VpcId === vpc)
@@ -76,8 +70,8 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
       })),
     groups: groups
       .filter(({ GroupName, VpcId }) => VpcId === vpc && GroupName !== "default")
-      .map(({ GroupId: id = "", GroupName = "", Description, Tags }) => ({
-        ...{ id, description: `${GroupName}: ${Description ?? ""}`, tags: tagsOf(Tags) },
+      .map(({ GroupId: id = "", GroupName = "", Description, IpPermissions: rules = [], Tags }) => ({
+        ...{ id, description: `${GroupName}: ${Description ?? ""}`, tags: tagsOf(Tags), rules },
       })),
     volumes: volumes
       .map(({ VolumeId: id = "", Size, Tags }) => ({ id, description: `${Size ?? 0} GiB`, tags: tagsOf(Tags) }))
@@ -85,9 +79,9 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
   };
 }
 
-/** Rules of a group that name one of these groups. */
-const rulesNaming = ({ IpPermissions = [] }: SecurityGroup, ids: readonly string[]): IpPermission[] =>
-  IpPermissions.flatMap(({ IpProtocol, FromPort, ToPort, UserIdGroupPairs = [] }) => {
+/** Rules that name one of these groups. */
+const rulesNaming = (rules: readonly IpPermission[], ids: readonly string[]): IpPermission[] =>
+  rules.flatMap(({ IpProtocol, FromPort, ToPort, UserIdGroupPairs = [] }) => {
     const pairs = UserIdGroupPairs.filter(({ GroupId = "" }) => ids.includes(GroupId));
     return pairs.length === 0 ? [] : [{ IpProtocol, FromPort, ToPort, UserIdGroupPairs: pairs }];
   });
@@ -109,17 +103,12 @@ export async function remove(
     await gone("ec2:DeleteNetworkInterface", () =>
       client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId: id })),
     );
-  if (groups.length === 0) return;
   const ids = groups.map(({ id }) => id);
-  const Filters = [{ Name: "group-id", Values: ids }];
-  const found = await asked("ec2:DescribeSecurityGroups", () =>
-    all(paginateDescribeSecurityGroups({ client }, { Filters }), (page) => page.SecurityGroups),
-  );
-  for (const group of found.filter(({ GroupId = "" }) => ids.includes(GroupId))) {
-    const IpPermissions = rulesNaming(group, ids);
+  for (const { id, rules } of groups) {
+    const IpPermissions = rulesNaming(rules, ids);
     if (IpPermissions.length === 0) continue;
-    await asked("ec2:RevokeSecurityGroupIngress", () =>
-      client.send(new RevokeSecurityGroupIngressCommand({ GroupId: group.GroupId, IpPermissions })),
+    await gone("ec2:RevokeSecurityGroupIngress", () =>
+      client.send(new RevokeSecurityGroupIngressCommand({ GroupId: id, IpPermissions })),
     );
   }
   for (const id of ids)

@@ -6,7 +6,7 @@ import { fleetNames } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
-import { fleetOf, refuseOtherAccount } from "../spoke-account.ts";
+import { fleetOf, refuseOtherAccount, spokeAccountHelp, spokeAccountOptions } from "../spoke-account.ts";
 import { refuse, UsageError } from "../usage.ts";
 import type { Aws } from "./aws.ts";
 import { type Item, type Plan, planOf } from "./plan.ts";
@@ -20,9 +20,7 @@ did not delete any more, the security group that EKS made, groups of load balanc
 its controllers set, and removes them. It names what else is there, and volumes that nothing uses, which it leaves alone: they
 hold data. Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it would do.
 
-  --yes                  do it
-  --profile NAME         profile of the AWS CLI for the spoke's account; default: the credentials of the environment
-  --context NAME         the hub's context in the kubeconfig; default: the current one
+${spokeAccountHelp}
 
 The hub is read with your own rights. AWS is asked with those in docs/reference/deployer-policy/fleet-sweep.json.
 
@@ -34,12 +32,7 @@ Examples:
   fleet sweep green --profile spokes --yes
 `;
 
-export const options = {
-  yes: { type: "boolean", default: false },
-  profile: { type: "string" },
-  context: { type: "string" },
-  help: { type: "boolean", short: "h", default: false },
-} as const;
+export const options = spokeAccountOptions;
 
 // The clients of the AWS SDK take a moment to load, which a wrong command line need not wait for.
 const inAws: Aws = {

@@ -1,3 +1,4 @@
+import type { IpPermission } from "@aws-sdk/client-ec2";
 import { clusterTag, type Tags } from "../../lib/labels.ts";
 
 /** What keeps a VPC whose cluster is gone. */
@@ -10,11 +11,16 @@ export interface Item {
   readonly description: string;
 }
 
+/** A security group, with what it lets in. */
+export interface Group extends Item {
+  readonly rules: readonly IpPermission[];
+}
+
 export interface InVpc {
   /** `isFree`: attached to nothing; `groups`: IDs of the security groups in which it is. */
   readonly interfaces: readonly (Item & { readonly isFree: boolean; readonly groups: readonly string[] })[];
   /** Without the one that every VPC has. */
-  readonly groups: readonly Item[];
+  readonly groups: readonly Group[];
   /** Volumes of the region that carry the cluster's tag and are attached to nothing. */
   readonly volumes: readonly Item[];
 }
@@ -23,7 +29,7 @@ export interface Plan {
   /** Interfaces that the VPC CNI left behind. */
   readonly interfaces: readonly Item[];
   /** Security groups that EKS or a controller of the cluster left behind. */
-  readonly groups: readonly Item[];
+  readonly groups: readonly Group[];
   /** What keeps the VPC and is not known to be of the cluster, or is in use. */
   readonly others: readonly Item[];
   readonly volumes: readonly Item[];

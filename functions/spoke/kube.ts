@@ -62,10 +62,11 @@ function observedNewest(object: KubeObject): boolean {
 const working: readonly string[] = ["ACTIVE", "UPDATING", "DEGRADED"];
 
 /** The status that AWS reports of a managed resource; of those that a spoke is made of, clusters and node groups have one. */
-export const statusInAws = ({ status }: KubeObject): string | undefined => textAt(status, "atProvider", "status");
+export const statusInAws = (object: KubeObject | undefined): string | undefined =>
+  textAt(object?.status, "atProvider", "status");
 
 /** Whether AWS says of a cluster or node group that it works; undefined where AWS has said nothing, or has no status for the kind. */
-export function worksInAws(object: KubeObject): boolean | undefined {
+export function worksInAws(object: KubeObject | undefined): boolean | undefined {
   const said = statusInAws(object);
   return said === undefined ? undefined : working.includes(said);
 }

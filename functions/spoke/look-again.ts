@@ -16,7 +16,7 @@ const seconds: Readonly<Record<string, number>> = {
  * next poll, up to an hour later; a changed annotation has it look at once (crossplane-runtime, pkg/resource/predicates.go).
  */
 export function withLook(manifest: KubeObject, observed: KubeObject | undefined, now: number): KubeObject {
-  const every = observed === undefined ? undefined : seconds[statusInAws(observed) ?? ""];
+  const every = seconds[statusInAws(observed) ?? ""];
   if (every === undefined) return manifest;
   const period = every * 1000;
   const annotations = {

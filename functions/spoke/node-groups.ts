@@ -50,10 +50,7 @@ export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "
   const wanted = isFirst
     ? { group: first, name: names.nodeGroup }
     : { group: resources.nodeGroup(nodeDigest(fields)), name: nodeGroupName(names.nodeGroup, fields) };
-  const works = (group: Resource) => {
-    const object = observed.get(group);
-    return object !== undefined && worksInAws(object) === true;
-  };
+  const works = (group: Resource) => worksInAws(observed.get(group)) === true;
   // A group that AWS never accepted, or failed to make, has no nodes to wait for.
   const isServing = (group: Resource, object: KubeObject) =>
     group.key !== wanted.group.key && (works(group) || failureMessage(object) === undefined);

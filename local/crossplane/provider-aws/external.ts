@@ -91,7 +91,8 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Prop
         atProvider: atProvider(kind, id, actual, region),
         difference: withSecrets(
           differenceOf(handler, heldInputs(kind, managed), heldTo(actual), actual),
-          ...([known, secrets] as const),
+          known,
+          secrets,
         ),
         connection: kind.connection?.({ ...actual, ...secrets }) ?? {},
       };

@@ -5,21 +5,19 @@ import { type Instance, orMissing, readJson, writeAtomic } from "../../instance/
 
 /** Services by the names that sign their requests. */
 const SERVICES = [
-  ...[
-    "aps",
-    "dynamodb",
-    "ec2",
-    "eks",
-    "grafana",
-    "iam",
-    "kms",
-    "logs",
-    "rds",
-    "route53",
-    "s3",
-    "secretsmanager",
-    "sqs",
-  ],
+  "aps",
+  "dynamodb",
+  "ec2",
+  "eks",
+  "grafana",
+  "iam",
+  "kms",
+  "logs",
+  "rds",
+  "route53",
+  "s3",
+  "secretsmanager",
+  "sqs",
   "sts",
 ] as const;
 

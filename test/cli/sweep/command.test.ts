@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Api } from "../../../cli/kubernetes/api.ts";
 import type { Found } from "../../../cli/sweep/aws.ts";
 import { run } from "../../../cli/sweep/command.ts";
-import type { Item, Plan } from "../../../cli/sweep/plan.ts";
+import type { Group, Item, Plan } from "../../../cli/sweep/plan.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { spoke } from "../../functions/spoke/support/fixtures.ts";
@@ -32,7 +32,8 @@ afterEach(() => {
 
 const item = (id: string, tags: Item["tags"] = {}, description = ""): Item => ({ id, tags, description });
 const leaked = item("eni-1", { "node.k8s.amazonaws.com/instance_id": "i-1" }, "aws-K8S-i-1");
-const eksGroup = item("sg-1", { "aws:eks:cluster-name": cluster });
+const group = (id: string, tags: Item["tags"] = {}): Group => ({ ...item(id, tags), rules: [] });
+const eksGroup = group("sg-1", { "aws:eks:cluster-name": cluster });
 const nothing: Found = { account, hasCluster: false, interfaces: [], groups: [], volumes: [] };
 
 /** The exit code, what AWS was asked for and what was removed. */
@@ -82,10 +83,10 @@ describe("fleet sweep", () => {
       "an interface of somebody else's",
       { interfaces: [{ ...item("eni-2", {}, "RDSNetworkInterface"), isFree: true, groups: [] }] },
     ],
-    ["a security group of another cluster", { groups: [item("sg-2", { "aws:eks:cluster-name": "other" })] }],
+    ["a security group of another cluster", { groups: [group("sg-2", { "aws:eks:cluster-name": "other" })] }],
     [
       "a security group with the cluster's name shared",
-      { groups: [item("sg-2", { [`kubernetes.io/cluster/${cluster}`]: "shared" })] },
+      { groups: [group("sg-2", { [`kubernetes.io/cluster/${cluster}`]: "shared" })] },
     ],
   ])("names %s, leaves it alone, and ends with 1", async (_what, left) => {
     expect(await sweep(left, leaving, "--yes")).toMatchObject({ code: 1, removed: [] });
@@ -97,11 +98,11 @@ describe("fleet sweep", () => {
     ["Kubernetes", { [`kubernetes.io/cluster/${cluster}`]: "owned" }],
     ["the AWS Load Balancer Controller", { "elbv2.k8s.aws/cluster": cluster }],
   ])("removes security groups of %s", async (_who, tags) => {
-    expect((await sweep({ groups: [item("sg-2", tags)] }, leaving, "--yes")).removed).toEqual([["sg-2"]]);
+    expect((await sweep({ groups: [group("sg-2", tags)] }, leaving, "--yes")).removed).toEqual([["sg-2"]]);
   });
 
   test("leaves to Crossplane what carries the spoke's own tag, and names volumes without removing them", async () => {
-    const own = item("sg-3", { "fleet.internal/cluster": "blue" });
+    const own = group("sg-3", { "fleet.internal/cluster": "blue" });
     expect(await sweep({ groups: [own], volumes: [item("vol-1", {}, "8 GiB")] }, leaving, "--yes")).toMatchObject({
       ...{ code: 0, removed: [] },
     });
