@@ -34,7 +34,7 @@ export interface AppRequest {
   readonly awsKinds?: readonly string[] | undefined;
   /** Its images, without tags, whose new tags are committed to `path`; default: none. */
   readonly autoUpdate?: readonly string[] | undefined;
-  /** Which versions of them count, as a range of semantic versions; default: every one that is no pre-release. */
+  /** Which versions of them count, as a range of semantic versions; default: every one that is not a pre-release. */
   readonly autoUpdateRange?: string | undefined;
   /** Limits of its namespace, each `name=quantity`, instead of those in the template's ResourceQuota. */
   readonly quota?: readonly string[] | undefined;

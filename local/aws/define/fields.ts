@@ -59,7 +59,7 @@ export interface Field {
   readonly observed?: true;
   /**
    * In the CRD it is a reference to a key in a Secret of the namespace, `<name>SecretRef`, and shown nowhere; `generate` is the field that
-   * has the provider make it up.
+   * has the provider generate it.
    */
   readonly secret?: { readonly generate: string };
   /** Upstream refuses to make or change the resource without it. */

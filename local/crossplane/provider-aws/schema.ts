@@ -50,7 +50,7 @@ function typeSchema(field: Field, place: Place): Schema {
 
 const keyReference = object({ key: text, name: text }, { required: ["key", "name"] });
 
-/** In the place of a secret input: where it stands, and whether the provider makes it up. */
+/** In the place of a secret input: where it stands, and whether the provider generates it. */
 function secretSchemas(name: string, generate: string, place: Place): [string, Schema][] {
   if (place === "atProvider") return [];
   return [

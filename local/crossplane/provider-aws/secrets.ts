@@ -1,4 +1,4 @@
-/** Inputs that stand in Secrets of the object's namespace, and passwords that the provider makes up (upstream: config/common, PasswordGenerator). */
+/** Inputs that stand in Secrets of the object's namespace, and passwords that the provider generates (upstream: config/common, PasswordGenerator). */
 import { randomBytes } from "node:crypto";
 import type { Properties } from "../../aws/properties.ts";
 import type { Kind } from "./kind.ts";
@@ -14,7 +14,7 @@ interface KeyReference {
 }
 
 /**
- * The values of secret inputs. One that is not there is made up where the specification asks for that.
+ * The values of secret inputs. One that is not there is generated where the specification asks for that.
  * @throws while there is no such Secret, or no such key in it
  */
 export async function secretInputs(objects: Objects, kind: Kind, managed: Managed): Promise<Properties> {
