@@ -5,7 +5,7 @@ import { inform, type Watched } from "./cluster/informer.ts";
 import { clusterObjects, resourcePath } from "./cluster/objects.ts";
 import { connections } from "./credentials.ts";
 import { crdName, type Kind } from "./kind.ts";
-import { desiredState, isTold, keyOf, type Managed } from "./managed.ts";
+import { desiredState, isTold, keyOf, type Managed, unblocksOthers } from "./managed.ts";
 import type { Options } from "./options.ts";
 import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
 
@@ -65,7 +65,9 @@ export async function runController(
           const before = seen.get(key);
           seen.set(key, managed);
           if (!before || desiredState(before) !== desiredState(managed) || isTold(before, managed)) queue.add(key);
-          else queue.wake((other) => other !== key && other.includes(`/${managed.metadata.namespace}/`));
+          // Not at every change: two that AWS throttles would keep each other busy. Upstream's wait for their pause.
+          else if (unblocksOthers(before, managed))
+            queue.wake((other) => other !== key && other.includes(`/${managed.metadata.namespace}/`));
         },
         removed: (managed) => {
           const key = `${kind.kind}/${keyOf(managed)}`;

@@ -88,6 +88,15 @@ export function creationIsIncomplete(managed: Managed): boolean {
 export const isTold = (before: Managed, managed: Managed): boolean =>
   creationIsIncomplete(before) && !creationIsIncomplete(managed);
 
+const isReady = ({ status }: Managed): boolean =>
+  status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
+
+const hasId = ({ status }: Managed): boolean => Boolean(status?.atProvider?.["id"]);
+
+/** Whether a change lets resources that failed for want of this one succeed: it has got its ID, which references read, or become Ready. */
+export const unblocksOthers = (before: Managed, managed: Managed): boolean =>
+  (hasId(managed) && !hasId(before)) || (isReady(managed) && !isReady(before));
+
 /** `namespace/name`. */
 export const keyOf = ({ metadata }: Pick<Managed, "metadata">): string => `${metadata.namespace}/${metadata.name}`;
 

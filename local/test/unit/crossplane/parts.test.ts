@@ -14,6 +14,7 @@ import {
   desiredState,
   isTold,
   type Managed,
+  unblocksOthers,
   withConditions,
 } from "../../../crossplane/provider-aws/managed.ts";
 import { duration, parseOptions } from "../../../crossplane/provider-aws/options.ts";
@@ -93,6 +94,26 @@ describe("annotations and conditions", () => {
     expect(isTold(noted(pending), noted(ended))).toBe(true);
     expect(isTold(noted({}), noted(ended))).toBe(false);
     expect(isTold(noted(ended), noted(ended))).toBe(false);
+  });
+
+  const withStatus = (id: string | undefined, ready: "True" | "False", synced = "True") =>
+    ({
+      status: {
+        atProvider: { id },
+        conditions: [
+          { type: "Ready", status: ready },
+          { type: "Synced", status: synced },
+        ],
+      },
+    }) as unknown as Managed;
+
+  test.each([
+    ["its new ID", true, withStatus(undefined, "False"), withStatus("vpc-1", "False")],
+    ["that it has become ready", true, withStatus("vpc-1", "False"), withStatus("vpc-1", "True")],
+    ["another failure", false, withStatus(undefined, "False", "True"), withStatus(undefined, "False", "False")],
+    ["that it is no longer ready", false, withStatus("vpc-1", "True"), withStatus("vpc-1", "False")],
+  ])("resources that wait for another are tried again when it shows %s: %s", (_what, tried, before, after) => {
+    expect(unblocksOthers(before, after)).toBe(tried);
   });
 });
 
