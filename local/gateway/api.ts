@@ -25,14 +25,22 @@ export interface AwsApi {
   readonly faults: () => Promise<Faults>;
   /** Whether a service has answered as many requests as the faults let it. */
   readonly exceeds: (service: string, faults: Faults) => boolean;
+  /** Resolves when the answer to a request, which AWS has carried out, may go to whoever asked. */
+  readonly mayAnswer: (request: HttpRequest, faults: Faults) => Promise<void>;
 }
 
 /** Answers one request of the AWS API: EKS, Managed Prometheus, Managed Grafana and web identity here, everything else by ministack. */
 export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpResponse> {
+  const faults = await api.faults();
+  const response = await answer(request, api, faults);
+  if (response.status < 300) await api.mayAnswer(request, faults);
+  return response;
+}
+
+async function answer(request: HttpRequest, api: AwsApi, faults: Faults): Promise<HttpResponse> {
   const webIdentity = webIdentityForm(request);
   const scope = credentialScope(request);
   const service = webIdentity === undefined ? scope?.service : "sts";
-  const faults = await api.faults();
   if (service !== undefined && api.exceeds(service, faults)) return throttled(service);
   if (webIdentity !== undefined) {
     const canBeAssumed = async (arn: string) =>

@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { callbackify } from "node:util";
 import type { Instance } from "../instance/index.ts";
 import { awsApi } from "./api.ts";
@@ -18,6 +19,7 @@ import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
 import { openStore } from "./eks/store.ts";
 import { faultsFile, faultsIn } from "./faults/faults.ts";
+import { firsts, HOLD_SECONDS } from "./faults/hold.ts";
 import { throttle } from "./faults/throttle.ts";
 import type { Grafana } from "./grafana/service.ts";
 import { ensureGatewayKey } from "./key.ts";
@@ -92,6 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const work = backgroundWork("cluster", log, reconcile);
   const oidc = oidcIssuers(store, clusters);
   const exceeds = throttle(Date.now);
+  const held = firsts();
   const api: Handler = (request) =>
     awsApi(request, {
       faults,
@@ -99,6 +102,12 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
         const exceeded = exceeds(service, now);
         if (exceeded) log(`throttled a request to ${service}`);
         return exceeded;
+      },
+      mayAnswer: async (asked, now) => {
+        const action = held(asked, now);
+        if (action === undefined) return;
+        log(`holds the answer to ${action}`);
+        await setTimeout(HOLD_SECONDS * 1000, undefined, { ref: false });
       },
       forward: async (forwarded, headers) => {
         const response = await forward(forwarded, headers);

@@ -47,6 +47,13 @@ export async function authorized(
   return answer.status === 200 ? (JSON.parse(answer.body.toString()) as { caller: string }) : { refused: answer };
 }
 
+/** Gives a function that says which operation of an API a request is; undefined for none of them. */
+export function operationOf<Context>({ sdk, operations }: Pick<RestApi<Context>, "sdk" | "operations">) {
+  const routes = operations.map(({ name }) => ({ name, read: routeOf(schemaOf(sdk, name)) }));
+  return ({ method, url }: Pick<HttpRequest, "method" | "url">): string | undefined =>
+    routes.find(({ read }) => read({ method, path: pathOf(url), query: queryOf(url), body: {} }))?.name;
+}
+
 /** Gives a function that answers requests of an API. What ministack refuses is passed on as it is; then the operation runs. */
 export function restApi<Context>(api: RestApi<Context>) {
   const routes = api.operations.map((operation) => {

@@ -1,5 +1,5 @@
 import * as sdk from "@aws-sdk/client-eks";
-import { restApi } from "../aws/rest-api.ts";
+import { operationOf, restApi } from "../aws/rest-api.ts";
 import { accessEntryOperations } from "./access-entries.ts";
 import { accessPolicyOperations } from "./access-policies.ts";
 import { addonVersionOperations } from "./addon-versions.ts";
@@ -36,3 +36,6 @@ export const eksApi = restApi<EksContext>({
   unknown: invalidRequest,
   tagsOf: (context, arn) => findTagged(context, arn)?.tags,
 });
+
+/** Which operation of the EKS API a request is; undefined for one that is not served. */
+export const eksOperation = operationOf<EksContext>({ sdk, operations: OPERATIONS });

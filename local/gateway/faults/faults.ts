@@ -33,6 +33,13 @@ const schema = z.strictObject({
   newRolesUnknownSeconds: z.number().nonnegative().default(0),
   /** Seconds in which new tags do not count for conditions yet. KMS documents up to 5 minutes ("ABAC for AWS KMS"). @default 0 */
   tagsUncountedSeconds: byService.default({}),
+  /**
+   * Actions as IAM names them (ec2:CreateVpc). AWS does what the first request for each asks for and holds its answer for a minute, in which whoever
+   * asked can be killed. @default none
+   */
+  heldAnswers: z
+    .array(z.string().regex(/^[a-z0-9-]+:[A-Z][A-Za-z0-9]+$/, "must be an action of IAM, such as ec2:CreateVpc"))
+    .default([]),
 });
 
 /**

@@ -1,5 +1,10 @@
 import { CreateAccessEntryCommand } from "@aws-sdk/client-eks";
-import { CreateOpenIDConnectProviderCommand, CreateRoleCommand, DeleteRoleCommand } from "@aws-sdk/client-iam";
+import {
+  CreateOpenIDConnectProviderCommand,
+  CreateRoleCommand,
+  DeleteRoleCommand,
+  GetRoleCommand,
+} from "@aws-sdk/client-iam";
 import { CreateKeyCommand, DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { AssumeRoleWithWebIdentityCommand } from "@aws-sdk/client-sts";
@@ -45,6 +50,21 @@ test("a service with a rate answers so many requests and throttles the others; o
   );
   await clearFaults(cloud.instance);
   expect(await outcome(sqs.send(new ListQueuesCommand()))).toBe("allowed");
+});
+
+test("the answer to the first request for an action is held, although AWS has carried it out", async () => {
+  await setFaults(cloud.instance, { heldAnswers: ["iam:CreateRole"] });
+  const { iam } = cloud.deployer;
+  const stop = new AbortController();
+  const create = (RoleName: string, options = {}) =>
+    outcome(iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: trustOf({ AWS: "*" }) }), options));
+  const held = create("held", { abortSignal: stop.signal });
+  const exists = () => outcome(iam.send(new GetRoleCommand({ RoleName: "held" })));
+  await expect.poll(exists, { timeout: 20_000 }).toBe("allowed");
+  expect(await create("other")).toBe("allowed");
+  stop.abort();
+  expect(await held).toBe("AbortError");
+  for (const RoleName of ["held", "other"]) await iam.send(new DeleteRoleCommand({ RoleName }));
 });
 
 test("a new role is there for IAM, and for EKS and service accounts' tokens only later", async () => {

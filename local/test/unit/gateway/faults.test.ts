@@ -15,7 +15,9 @@ import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { credentialScope } from "../../../gateway/aws/credential-scope.ts";
+import type { HttpRequest } from "../../../gateway/aws/http.ts";
 import { clearFaults, faultsFile, faultsIn, setFaults } from "../../../gateway/faults/faults.ts";
+import { actionOf, firsts } from "../../../gateway/faults/hold.ts";
 import { throttle, throttled } from "../../../gateway/faults/throttle.ts";
 import { type Handler, listen, listener } from "../../../gateway/listeners.ts";
 
@@ -83,10 +85,52 @@ describe("a service with a rate", () => {
   });
 });
 
+describe("an answer that is held", () => {
+  const signedFor = (service: string) => ({
+    authorization: `AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE/20261126/us-east-1/${service}/aws4_request, SignedHeaders=host`,
+  });
+  const request = (service: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
+    method: "POST",
+    url: "/",
+    rawHeaders: [],
+    body: Buffer.alloc(0),
+    ...more,
+    headers: { ...signedFor(service), ...more.headers },
+  });
+  const form = (service: string, action: string) =>
+    request(service, {
+      headers: { "content-type": "application/x-www-form-urlencoded; charset=utf-8" },
+      body: Buffer.from(`Action=${action}&Version=2016-11-15`),
+    });
+
+  test.each([
+    ["ec2:CreateVpc", form("ec2", "CreateVpc")],
+    ["kms:CreateKey", request("kms", { headers: { "x-amz-target": "TrentService.CreateKey" } })],
+    ["eks:CreateNodegroup", request("eks", { url: "/clusters/one/node-groups" })],
+    ["eks:DeleteNodegroup", request("eks", { method: "DELETE", url: "/clusters/one/node-groups/a" })],
+    [undefined, request("eks", { url: "/nothing" })],
+    [undefined, request("s3", { method: "PUT", url: "/bucket/key", body: Buffer.from("Action=CreateVpc") })],
+  ])("is of the action %s", (action, asked) => {
+    expect(actionOf(asked)).toBe(action);
+  });
+
+  test("is the first to each action, and the first again when the fault has been taken back", () => {
+    const held = firsts();
+    const heldAnswers = ["ec2:CreateVpc", "ec2:CreateSubnet"];
+    const vpc = form("ec2", "CreateVpc");
+    expect(held(vpc, { heldAnswers })).toBe("ec2:CreateVpc");
+    expect(held(vpc, { heldAnswers })).toBeUndefined();
+    expect(held(form("ec2", "CreateSubnet"), { heldAnswers })).toBe("ec2:CreateSubnet");
+    expect(held(form("ec2", "CreateRoute"), { heldAnswers })).toBeUndefined();
+    expect(held(vpc, { heldAnswers: [] })).toBeUndefined();
+    expect(held(vpc, { heldAnswers })).toBe("ec2:CreateVpc");
+  });
+});
+
 describe("the faults of an instance", () => {
   const dir = mkdtempSync(join(tmpdir(), "fleet-faults-"));
   afterAll(() => rmSync(dir, { recursive: true }));
-  const none = { requestsPerSecond: {}, newRolesUnknownSeconds: 0, tagsUncountedSeconds: {} };
+  const none = { requestsPerSecond: {}, newRolesUnknownSeconds: 0, tagsUncountedSeconds: {}, heldAnswers: [] };
 
   test("come with the next request, and go", async () => {
     const faults = faultsIn(faultsFile({ dir }));
@@ -101,6 +145,9 @@ describe("the faults of an instance", () => {
   test("are refused where nobody has such, and the file is named", async () => {
     await expect(async () => setFaults({ dir }, { requestsPerSecond: { lambda: 1 } } as never)).rejects.toThrow(
       "lambda",
+    );
+    await expect(async () => setFaults({ dir }, { heldAnswers: ["CreateVpc"] })).rejects.toThrow(
+      "such as ec2:CreateVpc",
     );
     writeFileSync(faultsFile({ dir }), `{ "requestsPerSecond": { "iam": -1 } }`);
     utimesSync(faultsFile({ dir }), 1, 1);
