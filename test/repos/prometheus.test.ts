@@ -85,6 +85,15 @@ describe("prometheus", () => {
       expect(readable).toContain(pluralOf(groupVersionKind.kind));
   });
 
+  test("tells metrics of the same name apart by their help, or kube-state-metrics would show one kind of them", () => {
+    const text = String(find("ConfigMap", "kube-state-metrics-resources")?.["data"]["resources.yaml"]);
+    const helps = parse(text, { merge: true }).spec.resources.flatMap(({ metrics }: { metrics: { help: string }[] }) =>
+      metrics.map(({ help }) => help),
+    );
+    expect(helps.length).toBeGreaterThan(20);
+    expect(new Set(helps).size).toBe(helps.length);
+  });
+
   test("has a metric about every kind that Crossplane makes for a spoke or an application, and keeps those that are not well", () => {
     const text = String(find("ConfigMap", "kube-state-metrics-resources")?.["data"]["resources.yaml"]);
     const watched = parse(text, { merge: true })

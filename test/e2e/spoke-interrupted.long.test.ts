@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { clearFaults, setFaults } from "@eks-gitops-fleet/local/gateway";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ManagedKind } from "../../functions/spoke/kinds.ts";
+import { get, instance, kubectl } from "./support/fleet.ts";
+import { killPods } from "./support/hub.ts";
+import { spokeInventory } from "./support/inventory.ts";
+import { deleteMadeTwice } from "./support/made-twice.ts";
+import type { Checkout, Editable } from "./support/repository.ts";
+import { addSpoke, fleet, managedOf, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+
+/*
+ * A spoke of its own whose creations are all interrupted, one of each kind: AWS makes what it is asked for, and the provider is killed before it
+ * has the answer. A person has docs/guides/interrupted-creations.md.
+ */
+
+const SPOKE = "t2d";
+const FLEET = "fleet";
+
+/** The call by which the provider makes each kind that a spoke consists of. */
+const creations = {
+  AccessEntry: "eks:CreateAccessEntry",
+  AccessPolicyAssociation: "eks:AssociateAccessPolicy",
+  Addon: "eks:CreateAddon",
+  Alias: "kms:CreateAlias",
+  Cluster: "eks:CreateCluster",
+  EIP: "ec2:AllocateAddress",
+  Group: "logs:CreateLogGroup",
+  InternetGateway: "ec2:CreateInternetGateway",
+  Key: "kms:CreateKey",
+  LaunchTemplate: "ec2:CreateLaunchTemplate",
+  NATGateway: "ec2:CreateNatGateway",
+  NodeGroup: "eks:CreateNodegroup",
+  OpenIDConnectProvider: "iam:CreateOpenIDConnectProvider",
+  Role: "iam:CreateRole",
+  RolePolicy: "iam:PutRolePolicy",
+  RolePolicyAttachment: "iam:AttachRolePolicy",
+  Route: "ec2:CreateRoute",
+  RouteTable: "ec2:CreateRouteTable",
+  RouteTableAssociation: "ec2:AssociateRouteTable",
+  SecurityGroupIngressRule: "ec2:AuthorizeSecurityGroupIngress",
+  Subnet: "ec2:CreateSubnet",
+  VPC: "ec2:CreateVpc",
+  VPCEndpoint: "ec2:CreateVpcEndpoint",
+  VPCEndpointRouteTableAssociation: "ec2:ModifyVpcEndpoint",
+} satisfies Partial<Record<ManagedKind, string>>;
+const actions = Object.values(creations);
+
+/** Names of the providers' pods by service. */
+const pods: Readonly<Record<string, string>> = { logs: "provider-aws-cloudwatchlogs" };
+const podOf = (action: string): string => {
+  const service = action.split(":")[0] ?? "";
+  return pods[service] ?? `provider-aws-${service}`;
+};
+
+/** Seconds for a spoke that is interrupted in everything it needs. */
+const PATIENCE = 2400;
+/** Milliseconds between two looks at the log: an answer is held for a minute. */
+const LOOK = 500;
+/** How long a person leaves a spoke that says that it is stuck, in milliseconds. */
+const REACTION = 20_000;
+
+/** The actions whose answers were held since the file was read for the first time, in the order in which that happened. */
+const log = () => readFileSync(join(instance.dir, "logs", "gateway.log"), "utf8");
+let begun: number;
+const held = (): string[] =>
+  [
+    ...log()
+      .slice(begun)
+      .matchAll(/holds the answer to (\S+)/g),
+  ].map((match) => match[1] as string);
+
+/** Kills a provider's processes, and takes its pod away so that the next one starts at once: a container that is killed again and again waits for minutes. */
+async function killProvider(name: string): Promise<void> {
+  await killPods(name);
+  const { items } = await get(["pods", "--namespace", "crossplane-system"]);
+  const names = items.map(({ metadata }: Editable) => metadata.name).filter((each: string) => each.startsWith(name));
+  await kubectl(["delete", "pod", ...names, "--namespace", "crossplane-system", "--force", "--grace-period=0"]);
+}
+
+const isReady = async () =>
+  (await spoke(SPOKE)).status?.conditions?.some(
+    ({ type, status }: Editable) => type === "Ready" && status === "True",
+  ) === true;
+
+/** What a person does about a spoke whose condition names `fleet recover`: runs it, and deletes in AWS what it says that AWS has several of. */
+async function recover(): Promise<void> {
+  const { status } = await spoke(SPOKE);
+  const isStuck = JSON.stringify(status?.conditions ?? []).includes("fleet recover");
+  if (!isStuck) return;
+  const { code, stdout, stderr } = await fleet(["recover", SPOKE, "--yes"]);
+  expect(code, stdout + stderr).not.toBe(2);
+  await deleteMadeTwice(stdout);
+}
+
+let repository: Checkout;
+beforeAll(async () => {
+  repository = await system();
+  begun = log().length;
+  await setFaults(instance, { heldAnswers: actions });
+});
+afterAll(() => clearFaults(instance));
+
+test("a spoke comes up although the provider is killed while it makes one of each kind, with fleet recover", async () => {
+  await addSpoke(repository, SPOKE, "dev", (manifest) => ({
+    ...manifest,
+    spec: { ...manifest.spec, endpoint: { ...manifest.spec.endpoint, privateAccessCidrs: ["100.64.0.0/16"] } },
+  }));
+  await repository.push(`Add spoke ${SPOKE}`);
+  const killed = new Set<string>();
+  const end = Date.now() + PATIENCE * 1000;
+  let looked = Date.now();
+  while (!(await isReady())) {
+    expect(Date.now(), `not Ready; killed in ${[...killed].join(", ")}`).toBeLessThan(end);
+    const fresh = held().filter((action) => !killed.has(action));
+    for (const action of fresh) killed.add(action);
+    for (const pod of new Set(fresh.map(podOf))) await killProvider(pod);
+    if (Date.now() - looked > REACTION) {
+      await recover();
+      looked = Date.now();
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+  }
+  expect([...killed].sort()).toEqual([...actions].sort());
+  const kinds = new Set((await managedOf(SPOKE)).map(({ kind }) => kind));
+  expect([...kinds].filter((kind) => !(kind in creations))).toEqual([]);
+}, 2_700_000);
+
+test("what was made twice is named, or is a key, and the spoke that is removed leaves nothing else", async () => {
+  await clearFaults(instance);
+  await untilReady(SPOKE);
+  const { code, stdout, stderr } = await fleet(["recover", SPOKE]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  await deleteMadeTwice(stdout);
+  await repository.remove(`spokes/fleet/${SPOKE}`);
+  await repository.push(`Remove spoke ${SPOKE}`);
+  await untilGone(SPOKE, PATIENCE);
+  expect((await spokeInventory(FLEET, SPOKE)).filter((line) => !line.startsWith("key "))).toEqual([]);
+}, 2_700_000);

@@ -1,0 +1,66 @@
+import {
+  DeleteInternetGatewayCommand,
+  DeleteLaunchTemplateCommand,
+  DeleteNatGatewayCommand,
+  DeleteRouteTableCommand,
+  DeleteSubnetCommand,
+  DeleteVpcCommand,
+  DeleteVpcEndpointsCommand,
+  DescribeInternetGatewaysCommand,
+  DetachInternetGatewayCommand,
+  ReleaseAddressCommand,
+} from "@aws-sdk/client-ec2";
+import { account, eventually } from "./fleet.ts";
+
+/** Deletes in AWS what `fleet recover` says was made twice, as a person does who has looked whether something uses it. */
+
+type Delete = (id: string) => Promise<unknown>;
+
+const { ec2 } = account;
+
+/** By what IDs begin with, in the order in which AWS lets go of them. */
+const deletions: readonly (readonly [prefix: string, remove: Delete])[] = [
+  ["nat-", (NatGatewayId) => ec2.send(new DeleteNatGatewayCommand({ NatGatewayId }))],
+  ["vpce-", (id) => ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }))],
+  ["eipalloc-", (AllocationId) => ec2.send(new ReleaseAddressCommand({ AllocationId }))],
+  ["subnet-", (SubnetId) => ec2.send(new DeleteSubnetCommand({ SubnetId }))],
+  ["rtb-", (RouteTableId) => ec2.send(new DeleteRouteTableCommand({ RouteTableId }))],
+  ["igw-", deleteInternetGateway],
+  ["lt-", (LaunchTemplateId) => ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId }))],
+  ["vpc-", (VpcId) => ec2.send(new DeleteVpcCommand({ VpcId }))],
+];
+
+async function deleteInternetGateway(InternetGatewayId: string): Promise<void> {
+  const { InternetGateways = [] } = await ec2.send(
+    new DescribeInternetGatewaysCommand({ InternetGatewayIds: [InternetGatewayId] }),
+  );
+  for (const { VpcId } of InternetGateways.flatMap(({ Attachments }) => Attachments ?? []))
+    await ec2.send(new DetachInternetGatewayCommand({ InternetGatewayId, VpcId }));
+  await ec2.send(new DeleteInternetGatewayCommand({ InternetGatewayId }));
+}
+
+/** The IDs that are to be deleted: all but the last of several, and all that nobody manages. */
+export function madeTwice(said: string): string[] {
+  const blocks = said.split(/\n(?=\S)/);
+  const idsOf = (block: string) =>
+    block
+      .split("\n")
+      .slice(1)
+      .map((line) => line.match(/\b[a-z]+-[0-9a-f]{8,}\b/g) ?? []);
+  return blocks.flatMap((block) => {
+    if (block.startsWith("AWS has several")) return idsOf(block).flatMap((ids) => ids.slice(0, -1));
+    return block.startsWith("With the spoke's tags") ? idsOf(block).flat() : [];
+  });
+}
+
+/** Deletes what the output of `fleet recover` names. Rejects where something of it stays in use. */
+export async function deleteMadeTwice(said: string): Promise<void> {
+  const ids = madeTwice(said);
+  for (const [prefix, remove] of deletions)
+    for (const id of ids.filter((each) => each.startsWith(prefix)))
+      await eventually(60, () =>
+        remove(id).catch((error: Error) => {
+          if (!/NotFound/.test(error.name)) throw error;
+        }),
+      );
+}
