@@ -1,10 +1,14 @@
+import { setTimeout } from "node:timers/promises";
 import {
   DeleteNetworkInterfaceCommand,
   DeleteSecurityGroupCommand,
+  DeleteSnapshotCommand,
+  DeleteVolumeCommand,
   EC2Client,
   type IpPermission,
   paginateDescribeNetworkInterfaces,
   paginateDescribeSecurityGroups,
+  paginateDescribeSnapshots,
   paginateDescribeVolumes,
   RevokeSecurityGroupIngressCommand,
 } from "@aws-sdk/client-ec2";
@@ -12,7 +16,8 @@ import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
-import type { InVpc, Plan } from "./plan.ts";
+import { lookForBalancers, type Removing, removeBalancers, removeTargetGroups } from "./load-balancers.ts";
+import { type Group, type InVpc, type Item, isDataOf, keysOfData, type Removal } from "./plan.ts";
 
 export interface Sought {
   /** EKS name of the spoke's cluster. */
@@ -30,37 +35,56 @@ export interface Found extends InVpc {
 /** What AWS is asked, and has removed. */
 export interface Aws {
   look(sought: Sought, config: AwsConfig): Promise<Found>;
-  remove(sought: Sought, config: AwsConfig, plan: Pick<Plan, "interfaces" | "groups">): Promise<void>;
+  remove(sought: Sought, config: AwsConfig, removal: Removal): Promise<void>;
 }
 
 const policy = "docs/reference/deployer-policy/fleet-sweep.json";
+
+/** Volumes that are attached to nothing, and snapshots. */
+async function lookForData(cluster: string, client: EC2Client, asked: ReturnType<typeof asking>): Promise<Item[]> {
+  const tagged = { Name: "tag-key", Values: keysOfData(cluster) };
+  const free = { Name: "status", Values: ["available"] };
+  const [volumes, snapshots] = await Promise.all([
+    asked("ec2:DescribeVolumes", () =>
+      all(paginateDescribeVolumes({ client }, { Filters: [tagged, free] }), (page) => page.Volumes),
+    ),
+    asked("ec2:DescribeSnapshots", () =>
+      all(paginateDescribeSnapshots({ client }, { Filters: [tagged], OwnerIds: ["self"] }), (page) => page.Snapshots),
+    ),
+  ]);
+  const says = (size: number | undefined, { "kubernetes.io/created-for/pvc/namespace": of, ...tags }: Item["tags"]) =>
+    `${size ?? 0} GiB${of === undefined ? "" : ` of ${of}/${tags["kubernetes.io/created-for/pvc/name"] ?? ""}`}`;
+  return [
+    ...volumes.map(({ VolumeId: id = "", Size, Tags }) => ({ id, size: Size, tags: tagsOf(Tags) })),
+    ...snapshots.map(({ SnapshotId: id = "", VolumeSize, Tags }) => ({ id, size: VolumeSize, tags: tagsOf(Tags) })),
+  ]
+    .map(({ id, size, tags }) => ({ id, tags, description: says(size, tags) }))
+    .filter((item) => isDataOf(item, cluster));
+}
+
+const interfacesIn = (vpc: string, client: EC2Client) =>
+  all(
+    paginateDescribeNetworkInterfaces({ client }, { Filters: [{ Name: "vpc-id", Values: [vpc] }] }),
+    (page) => page.NetworkInterfaces,
+  );
 
 export async function look({ cluster: name, vpc, region }: Sought, config: AwsConfig): Promise<Found> {
   const asked = asking(policy);
   const own = { ...config, region };
   const client = new EC2Client(own);
-  const owned = `kubernetes.io/cluster/${name}`;
   const inVpc = [{ Name: "vpc-id", Values: [vpc] }];
-  const ofCluster = [
-    { Name: `tag:${owned}`, Values: ["owned"] },
-    { Name: "status", Values: ["available"] },
-  ];
-  const [{ Account: account = "" }, found, interfaces, groups, volumes] = await Promise.all([
+  const [{ Account: account = "" }, found, interfaces, groups, balancing, data] = await Promise.all([
     asked("sts:GetCallerIdentity", () => new STSClient(own).send(new GetCallerIdentityCommand({}))),
     asked("eks:DescribeCluster", () => unlessMissing(new EKSClient(own).send(new DescribeClusterCommand({ name })))),
-    asked("ec2:DescribeNetworkInterfaces", () =>
-      all(paginateDescribeNetworkInterfaces({ client }, { Filters: inVpc }), (page) => page.NetworkInterfaces),
-    ),
+    asked("ec2:DescribeNetworkInterfaces", () => interfacesIn(vpc, client)),
     asked("ec2:DescribeSecurityGroups", () =>
       all(paginateDescribeSecurityGroups({ client }, { Filters: inVpc }), (page) => page.SecurityGroups),
     ),
-    asked("ec2:DescribeVolumes", () =>
-      all(paginateDescribeVolumes({ client }, { Filters: ofCluster }), (page) => page.Volumes),
-    ),
+    lookForBalancers(vpc, own, asked),
+    lookForData(name, client, asked),
   ]);
   return {
-    account,
-    hasCluster: found !== undefined,
+    ...{ ...balancing, account, data, hasCluster: found !== undefined },
     // Also where the filters are not heeded, as by some endpoints that only look like AWS.
     interfaces: interfaces
       .filter(({ VpcId }) => VpcId === vpc)
@@ -73,9 +97,6 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
       .map(({ GroupId: id = "", GroupName = "", Description, IpPermissions: rules = [], Tags }) => ({
         ...{ id, description: `${GroupName}: ${Description ?? ""}`, tags: tagsOf(Tags), rules },
       })),
-    volumes: volumes
-      .map(({ VolumeId: id = "", Size, Tags }) => ({ id, description: `${Size ?? 0} GiB`, tags: tagsOf(Tags) }))
-      .filter(({ tags }) => tags[owned] === "owned"),
   };
 }
 
@@ -86,31 +107,68 @@ const rulesNaming = (rules: readonly IpPermission[], ids: readonly string[]): Ip
     return pairs.length === 0 ? [] : [{ IpProtocol, FromPort, ToPort, UserIdGroupPairs: pairs }];
   });
 
-/** Removes interfaces, then security groups, whose rules that name each other go first: they would keep one another. */
-export async function remove(
-  { region }: Sought,
-  config: AwsConfig,
-  { interfaces, groups }: Pick<Plan, "interfaces" | "groups">,
-): Promise<void> {
-  const asked = asking(policy, "What was removed before stays removed");
-  const client = new EC2Client({ ...config, region });
-  /** AWS or Crossplane may have been faster. */
-  const gone = (action: string, call: () => Promise<unknown>) =>
-    asked(action, () =>
-      call().catch((error: Error) => (/\.NotFound$/.test(error.name) ? undefined : Promise.reject(error))),
-    );
-  for (const { id } of interfaces)
-    await gone("ec2:DeleteNetworkInterface", () =>
-      client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId: id })),
-    );
+/** Removes security groups, after the rules of theirs that name each other: they would keep one another. */
+async function removeGroups(groups: readonly Group[], client: EC2Client, removing: Removing): Promise<void> {
   const ids = groups.map(({ id }) => id);
   for (const { id, rules } of groups) {
     const IpPermissions = rulesNaming(rules, ids);
     if (IpPermissions.length === 0) continue;
-    await gone("ec2:RevokeSecurityGroupIngress", () =>
+    await removing("ec2:RevokeSecurityGroupIngress", () =>
       client.send(new RevokeSecurityGroupIngressCommand({ GroupId: id, IpPermissions })),
     );
   }
   for (const id of ids)
-    await gone("ec2:DeleteSecurityGroup", () => client.send(new DeleteSecurityGroupCommand({ GroupId: id })));
+    await removing("ec2:DeleteSecurityGroup", () => client.send(new DeleteSecurityGroupCommand({ GroupId: id })));
+}
+
+/** AWS takes minutes to remove the interfaces of a load balancer that is gone (terraform-provider-aws#40); until then they keep its groups. */
+const LOOKS = 60;
+const SECONDS_BETWEEN = 5;
+
+/** Waits until these interfaces are gone. @throws Error after five minutes */
+async function untilGone(items: readonly Item[], count: () => Promise<number>, seconds: number): Promise<void> {
+  for (let looks = 0; items.length > 0 && (await count()) > 0; looks += 1) {
+    if (looks === LOOKS)
+      throw new Error(
+        `AWS has not removed the interfaces of deleted load balancers yet (${items.map(({ id }) => id).join(", ")}): their security groups go after them. Run it again in a few minutes. What was removed before stays removed`,
+      );
+    await setTimeout(seconds * 1000);
+  }
+}
+
+/**
+ * Removes load balancers, then, once AWS has removed their interfaces, what these used, and last the data that was asked for.
+ * @param seconds to wait between two looks for such interfaces
+ */
+export async function remove(
+  { vpc, region }: Sought,
+  config: AwsConfig,
+  { balancers, targetGroups, leaving, interfaces, groups, data }: Removal,
+  seconds = SECONDS_BETWEEN,
+): Promise<void> {
+  const asked = asking(policy, "What was removed before stays removed");
+  const own = { ...config, region };
+  const client = new EC2Client(own);
+  /** AWS or Crossplane may have been faster. */
+  const removing: Removing = (action, call) =>
+    asked(action, () =>
+      call().catch((error: Error) => (/NotFound(Exception)?$/.test(error.name) ? undefined : Promise.reject(error))),
+    );
+  await removeBalancers(balancers, own, removing);
+  const ids = new Set(leaving.map(({ id }) => id));
+  const left = async () =>
+    (await asked("ec2:DescribeNetworkInterfaces", () => interfacesIn(vpc, client))).filter(
+      ({ NetworkInterfaceId: id = "" }) => ids.has(id),
+    ).length;
+  await untilGone(leaving, left, seconds);
+  await removeTargetGroups(targetGroups, own, removing);
+  for (const { id } of interfaces)
+    await removing("ec2:DeleteNetworkInterface", () =>
+      client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId: id })),
+    );
+  await removeGroups(groups, client, removing);
+  for (const { id } of data)
+    await (id.startsWith("vol-")
+      ? removing("ec2:DeleteVolume", () => client.send(new DeleteVolumeCommand({ VolumeId: id })))
+      : removing("ec2:DeleteSnapshot", () => client.send(new DeleteSnapshotCommand({ SnapshotId: id }))));
 }

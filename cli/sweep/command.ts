@@ -9,18 +9,20 @@ import { readLine } from "../line.ts";
 import { fleetOf, refuseOtherAccount, spokeAccountHelp, spokeAccountOptions } from "../spoke-account.ts";
 import { refuse, UsageError } from "../usage.ts";
 import type { Aws } from "./aws.ts";
-import { type Item, type Plan, planOf } from "./plan.ts";
+import { type Item, isMadeFor, type Plan, planOf } from "./plan.ts";
 
 export const summary = "remove what keeps the VPC of a spoke that is being removed";
 
 export const help = `Usage: fleet sweep <spoke> [--yes] [options]
 
-A removal can't end while something is in the spoke's VPC that nobody manages: network interfaces that the VPC CNI detached and
-did not delete any more, the security group that EKS made, groups of load balancers. This looks for them by the tags that EKS and
-its controllers set, and removes them. It names what else is there, and volumes that nothing uses, which it leaves alone: they
-hold data. Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it would do.
+A removal can't end while something is in the spoke's VPC that nobody manages: load balancers, network interfaces that the VPC CNI
+detached and did not delete any more, the security groups that EKS and controllers made. This looks for them by the tags that EKS and
+its controllers set, and removes them, load balancers with their target groups. It names what else is there, which it leaves alone.
+Volumes that nothing uses and snapshots keep no VPC, and hold data: they are named too, and each goes only if --data names it.
+Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it would do.
 
 ${spokeAccountHelp}
+  --data ID              remove this volume or snapshot of the cluster too, with what is in it; may be given again
 
 The hub is read with your own rights. AWS is asked with those in docs/reference/deployer-policy/fleet-sweep.json.
 
@@ -30,9 +32,13 @@ to do; 2: it was called wrongly, or there is no such spoke, or it is not its tim
 Examples:
   fleet sweep green
   fleet sweep green --profile spokes --yes
+  fleet sweep green --yes --data vol-0123456789abcdef0
 `;
 
-export const options = spokeAccountOptions;
+export const options = {
+  ...spokeAccountOptions,
+  data: { type: "string", multiple: true, default: [] as string[] },
+} as const;
 
 // The clients of the AWS SDK take a moment to load, which a wrong command line need not wait for.
 const inAws: Aws = {
@@ -43,12 +49,26 @@ const inAws: Aws = {
 const lines = (head: string, items: readonly Item[]): string[] =>
   items.length === 0 ? [] : [head, ...items.map(({ id, description }) => `  ${id}  ${description}`.trimEnd())];
 
-const report = ({ interfaces, groups, others, volumes }: Plan): string[] => [
+const report = ({ balancers, targetGroups, leaving, interfaces, groups, others, data }: Plan): string[] => [
+  ...lines("Load balancers that controllers left behind:", balancers),
+  ...lines("Target groups that controllers left behind:", targetGroups),
+  ...lines("Network interfaces of load balancers, which AWS removes some minutes after them:", leaving),
   ...lines("Network interfaces that the VPC CNI left behind:", interfaces),
   ...lines("Security groups that EKS or a controller left behind:", groups),
   ...lines("Also there, and not removed by this. Look whose it is, and delete it in AWS:", others),
-  ...lines("Volumes that nothing uses. They keep no VPC, and hold data; aws ec2 delete-volume removes one:", volumes),
+  ...lines("Volumes that nothing uses, and snapshots. They keep no VPC, and hold data; --data ID removes one:", data),
 ];
+
+/** @throws UsageError where `ids` name something else than volumes and snapshots that the cluster's driver made */
+function chosen(ids: readonly string[], data: readonly Item[], cluster: string): readonly Item[] {
+  const mayGo = data.filter((item) => isMadeFor(item, cluster));
+  const wrong = ids.filter((id) => !mayGo.some((item) => item.id === id));
+  if (wrong.length > 0)
+    throw new UsageError(
+      `--data ${wrong.join(", ")}: is no volume that nothing uses, and no snapshot, with the tags eks-cluster-name: ${cluster} and ebs.csi.aws.com/cluster: true, which the EBS CSI driver sets. Allowed: ${mayGo.map(({ id }) => id).join(", ") || "none"}. What is somebody else's is deleted in AWS. Nothing was changed`,
+    );
+  return mayGo.filter(({ id }) => ids.includes(id));
+}
 
 export async function run(
   argv: readonly string[],
@@ -84,13 +104,18 @@ export async function run(
       `EKS still has the cluster ${cluster}, which uses the VPC: fleet why ${name} says what it waits for`,
     );
   const plan = planOf(cluster, name, found);
+  const removal = { ...plan, data: chosen(values.data, plan.data, cluster) };
   const said = report(plan);
   const where = `${vpc} (account ${found.account}, ${sought.region})`;
   console.log(said.length === 0 ? `Nothing of the cluster is left in ${where}` : [`In ${where}:`, ...said].join("\n"));
-  const isToDo = plan.interfaces.length + plan.groups.length > 0;
-  if (isToDo && values.yes) {
-    await aws.remove(sought, config, plan);
+  const { balancers, targetGroups, interfaces, groups } = plan;
+  const isToDo = [balancers, targetGroups, interfaces, groups, removal.data].some(({ length }) => length > 0);
+  const goes = isToDo && values.yes;
+  if (goes) {
+    if (plan.leaving.length > 0) console.log("Waits until AWS has removed the interfaces of the load balancers …");
+    await aws.remove(sought, config, removal);
     console.log("Removed what was left behind. Crossplane tries again within a minute");
   } else if (isToDo) console.log("Nothing was changed: --yes does it");
-  return plan.others.length > 0 || (isToDo && !values.yes) ? 1 : 0;
+  const isHeld = isToDo || plan.leaving.length > 0;
+  return plan.others.length > 0 || (isHeld && !goes) ? 1 : 0;
 }

@@ -1,14 +1,21 @@
 import type { IpPermission } from "@aws-sdk/client-ec2";
-import { clusterTag, type Tags } from "../../lib/labels.ts";
+import { clusterTag, principalTags, type Tags } from "../../lib/labels.ts";
 
-/** What keeps a VPC whose cluster is gone. */
+/** What a cluster that is gone left behind: what keeps its VPC, and data. */
 
-/** A network interface, security group or volume. */
+/** Something in AWS. */
 export interface Item {
+  /** Of a load balancer or target group its ARN, of a classic load balancer its name. */
   readonly id: string;
   readonly tags: Tags;
   /** What AWS or its owner says of it. */
   readonly description: string;
+}
+
+/** `isFree`: attached to nothing; `groups`: IDs of the security groups in which it is. */
+export interface Interface extends Item {
+  readonly isFree: boolean;
+  readonly groups: readonly string[];
 }
 
 /** A security group, with what it lets in. */
@@ -16,28 +23,48 @@ export interface Group extends Item {
   readonly rules: readonly IpPermission[];
 }
 
+export interface Balancer extends Item {
+  readonly isClassic: boolean;
+}
+
+/** A target group, with the ARNs of the load balancers that use it. */
+export interface TargetGroup extends Item {
+  readonly balancers: readonly string[];
+}
+
 export interface InVpc {
-  /** `isFree`: attached to nothing; `groups`: IDs of the security groups in which it is. */
-  readonly interfaces: readonly (Item & { readonly isFree: boolean; readonly groups: readonly string[] })[];
+  readonly balancers: readonly Balancer[];
+  readonly targetGroups: readonly TargetGroup[];
+  readonly interfaces: readonly Interface[];
   /** Without the one that every VPC has. */
   readonly groups: readonly Group[];
-  /** Volumes of the region that carry the cluster's tag and are attached to nothing. */
-  readonly volumes: readonly Item[];
+  /** Volumes of the region that have a tag of the cluster and are attached to nothing, and snapshots that have one. */
+  readonly data: readonly Item[];
 }
 
 export interface Plan {
+  /** Load balancers that controllers of the cluster left behind. */
+  readonly balancers: readonly Balancer[];
+  /** Their target groups. */
+  readonly targetGroups: readonly TargetGroup[];
+  /** Interfaces that AWS removes after a load balancer: of one that goes now, or that is gone. */
+  readonly leaving: readonly Item[];
   /** Interfaces that the VPC CNI left behind. */
   readonly interfaces: readonly Item[];
   /** Security groups that EKS or a controller of the cluster left behind. */
   readonly groups: readonly Group[];
   /** What keeps the VPC and is not known to be of the cluster, or is in use. */
   readonly others: readonly Item[];
-  readonly volumes: readonly Item[];
+  /** The cluster's volumes and snapshots. */
+  readonly data: readonly Item[];
 }
+
+/** What {@link Plan} has removed. */
+export type Removal = Omit<Plan, "others">;
 
 /**
  * Whether EKS, the VPC CNI, the AWS Load Balancer Controller or Kubernetes made something for a cluster (EKS User Guide, "Security group
- * requirements"; amazon-vpc-cni-k8s, pkg/awsutils; AWS Load Balancer Controller, "Resource tags").
+ * requirements"; amazon-vpc-cni-k8s, pkg/awsutils; AWS Load Balancer Controller, "Resource tags"; cloud-provider-aws, pkg/providers/v1/tags.go).
  */
 const isOf = ({ tags }: Item, cluster: string): boolean =>
   tags[`kubernetes.io/cluster/${cluster}`] === "owned" ||
@@ -45,21 +72,52 @@ const isOf = ({ tags }: Item, cluster: string): boolean =>
     (key) => tags[key] === cluster,
   );
 
+/** Keys by whose values the EBS CSI driver and the fleet name a cluster (aws-ebs-csi-driver, docs/tagging.md and pkg/driver/constants.go). */
+const dataKeys = [principalTags.cluster, "ebs.csi.aws.com/cluster-name", "KubernetesCluster"];
+
+/** Keys of tags by which data of a cluster may be found. */
+export const keysOfData = (cluster: string): string[] => [`kubernetes.io/cluster/${cluster}`, ...dataKeys];
+
+/** Whether a volume or snapshot has a tag of the cluster: it was made for it, or given to it. */
+export const isDataOf = (item: Item, cluster: string): boolean =>
+  isOf(item, cluster) || dataKeys.some((key) => item.tags[key] === cluster);
+
+/** Whether the EBS CSI driver made a volume or snapshot, and the fleet had it tagged: the rights go by these two tags. */
+export const isMadeFor = ({ tags }: Item, cluster: string): boolean =>
+  tags["ebs.csi.aws.com/cluster"] === "true" && tags[principalTags.cluster] === cluster;
+
 /** An interface of the VPC CNI that its node had no time to delete (amazon-vpc-cni-k8s, cleanUpLeakedENIs). */
 const isLeaked = (item: Item): boolean =>
   item.description.startsWith("aws-K8S-") && item.tags["node.k8s.amazonaws.com/instance_id"] !== undefined;
 
+/** How AWS describes the interfaces of a load balancer (AWS Knowledge Center, "Find the IP addresses that ELB uses"). */
+const ofBalancer = "ELB ";
+const describes = ({ id }: Balancer) => `${ofBalancer}${id.split(":loadbalancer/").at(-1)}`;
+
 /** Decides what goes; a group stays that an interface uses which stays. What carries the spoke's own tag is Crossplane's to remove. */
-export function planOf(cluster: string, spoke: string, { interfaces, groups, volumes }: InVpc): Plan {
-  const [free, used] = [interfaces.filter(({ isFree }) => isFree), interfaces.filter(({ isFree }) => !isFree)];
+export function planOf(cluster: string, spoke: string, found: InVpc): Plan {
   const goes = (item: Item) => isOf(item, cluster) || isLeaked(item);
-  const staying = [...used, ...free.filter((item) => !goes(item))];
-  const held = new Set(staying.flatMap((item) => item.groups));
+  const balancers = found.balancers.filter((each) => isOf(each, cluster));
+  const going = new Set(balancers.map(({ id }) => id));
+  const keptBalancers = found.balancers.filter(({ id }) => !going.has(id));
+  const ofKept = new Set(keptBalancers.map(describes));
+  const isLeaving = ({ description }: Item) => description.startsWith(ofBalancer) && !ofKept.has(description);
+  const leaving = found.interfaces.filter(isLeaving);
+  const interfaces = found.interfaces.filter((each) => each.isFree && goes(each) && !isLeaving(each));
+  const staying = found.interfaces.filter((each) => !leaving.includes(each) && !interfaces.includes(each));
+  const held = new Set(staying.flatMap(({ groups }) => groups));
   const isOurs = ({ tags }: Item) => tags[clusterTag] === spoke;
+  const isUnused = ({ balancers: users }: TargetGroup) => users.every((id) => going.has(id));
   return {
-    interfaces: free.filter(goes),
-    groups: groups.filter((group) => isOf(group, cluster) && !held.has(group.id)),
-    others: [...staying, ...groups.filter((group) => !isOf(group, cluster))].filter((item) => !isOurs(item)),
-    volumes,
+    ...{ balancers, leaving, interfaces, data: found.data },
+    targetGroups: found.targetGroups.filter((each) => isOf(each, cluster) && isUnused(each)),
+    groups: found.groups.filter((group) => isOf(group, cluster) && !held.has(group.id)),
+    others: [
+      ...keptBalancers,
+      ...[
+        ...staying.filter(({ description }) => !ofKept.has(description)),
+        ...found.groups.filter((group) => !isOf(group, cluster)),
+      ].filter((item) => !isOurs(item)),
+    ],
   };
 }

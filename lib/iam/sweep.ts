@@ -1,21 +1,57 @@
-import { type PolicyDocument, policy } from "./policy.ts";
+import { principalTags } from "../labels.ts";
+import { fleetNames } from "../names.ts";
+import { type Condition, type PolicyDocument, policy, type Statement } from "./policy.ts";
+
+/** Names of the EKS clusters of spokes, of any fleet. */
+const spokes = fleetNames("*").spokePrefix.concat("*");
+
+/** Load balancers and target groups; their actions have tags of the resource as a condition (Service Authorization Reference). */
+const balancers = (Sid: string, Condition: Condition): Statement => ({
+  Sid,
+  Effect: "Allow",
+  Action: ["elasticloadbalancing:DeleteLoadBalancer", "elasticloadbalancing:DeleteTargetGroup"],
+  Resource: ["*"],
+  Condition,
+});
 
 /**
- * What `fleet sweep` does in an account. What is left behind carries no tag of the fleet, so that none of it can be named before
- * (Service Authorization Reference).
+ * What `fleet sweep` does in an account. What is left behind carries no tag of the fleet, or at most one of which IAM can't compare the key:
+ * `kubernetes.io/cluster/<name>` is another one for every cluster. Where the makers set another tag, the rights are bound to it.
  */
 export const sweepPolicy = (): PolicyDocument =>
-  policy({
-    Sid: "LeftInTheVpcOfASpoke",
-    Effect: "Allow",
-    Action: [
-      "ec2:DeleteNetworkInterface",
-      "ec2:DeleteSecurityGroup",
-      "ec2:DescribeNetworkInterfaces",
-      "ec2:DescribeSecurityGroups",
-      "ec2:DescribeVolumes",
-      "ec2:RevokeSecurityGroupIngress",
-      "eks:DescribeCluster",
-    ],
-    Resource: ["*"],
-  });
+  policy(
+    {
+      Sid: "Look",
+      Effect: "Allow",
+      Action: [
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSnapshots",
+        "ec2:DescribeVolumes",
+        "eks:DescribeCluster",
+        "elasticloadbalancing:DescribeLoadBalancers",
+        "elasticloadbalancing:DescribeTags",
+        "elasticloadbalancing:DescribeTargetGroups",
+      ],
+      Resource: ["*"],
+    },
+    {
+      Sid: "LeftInTheVpcOfASpoke",
+      Effect: "Allow",
+      Action: ["ec2:DeleteNetworkInterface", "ec2:DeleteSecurityGroup", "ec2:RevokeSecurityGroupIngress"],
+      Resource: ["*"],
+    },
+    balancers("OfTheLoadBalancerController", { StringLike: { "aws:ResourceTag/elbv2.k8s.aws/cluster": spokes } }),
+    // cloud-provider-aws, pkg/providers/v1/aws.go, TagNameKubernetesService.
+    balancers("OfServices", { Null: { "aws:ResourceTag/kubernetes.io/service-name": "false" } }),
+    {
+      Sid: "VolumesAndSnapshotsOfTheEbsDriver",
+      Effect: "Allow",
+      Action: ["ec2:DeleteSnapshot", "ec2:DeleteVolume"],
+      Resource: ["*"],
+      Condition: {
+        StringLike: { [`aws:ResourceTag/${principalTags.cluster}`]: spokes },
+        StringEquals: { "aws:ResourceTag/ebs.csi.aws.com/cluster": "true" },
+      },
+    },
+  );

@@ -2,8 +2,13 @@ import {
   CreateNetworkInterfaceCommand,
   CreateSecurityGroupCommand,
   CreateTagsCommand,
+  CreateVolumeCommand,
+  DeleteVolumeCommand,
+  DescribeVolumesCommand,
   EC2Client,
 } from "@aws-sdk/client-ec2";
+import * as classic from "@aws-sdk/client-elastic-load-balancing";
+import * as v2 from "@aws-sdk/client-elastic-load-balancing-v2";
 import { DeleteUserPolicyCommand, PutUserPolicyCommand } from "@aws-sdk/client-iam";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sweepPolicy } from "../../lib/iam/sweep.ts";
@@ -28,11 +33,14 @@ import {
 const SPOKE = "t2d";
 const FLEET = "fleet";
 const CLUSTER = clusterOf(SPOKE);
-const ec2 = new EC2Client({
+const config = {
   region: "us-east-1",
   endpoint: instance.awsEndpoint,
   credentials: account.sts.config.credentials,
-});
+};
+const ec2 = new EC2Client(config);
+const elb = new classic.ElasticLoadBalancingClient(config);
+const elbV2 = new v2.ElasticLoadBalancingV2Client(config);
 
 /** The deployer has no such rights until a person gives them. */
 const sweeping = { UserName: "deployer", PolicyName: "fleet-sweep" };
@@ -50,18 +58,31 @@ async function idOf(kind: string): Promise<string> {
   return metadata.annotations["crossplane.io/external-name"];
 }
 
+const tagsOf = (tags: Readonly<Record<string, string>>) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 const tagged = (id: string | undefined, tags: Readonly<Record<string, string>>) =>
-  ec2.send(
-    new CreateTagsCommand({
-      Resources: [id ?? ""],
-      Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
-    }),
-  );
+  ec2.send(new CreateTagsCommand({ Resources: [id ?? ""], Tags: tagsOf(tags) }));
 
-/** As the VPC CNI leaves an interface whose node ended between detaching and deleting it, and EKS its security group. */
-async function leave(): Promise<{ readonly eni: string; readonly group: string }> {
+/** As Kubernetes tags what it makes for a Service (cloud-provider-aws, pkg/providers/v1). */
+const ofService = { [`kubernetes.io/cluster/${CLUSTER}`]: "owned", "kubernetes.io/service-name": "shop/web" };
+/** As the AWS Load Balancer Controller does. */
+const ofController = { "elbv2.k8s.aws/cluster": CLUSTER, "service.k8s.aws/stack": "shop/web" };
+
+interface Left {
+  readonly eni: string;
+  /** Of the classic load balancer, which holds the internet gateway too. */
+  readonly group: string;
+  readonly balancers: readonly string[];
+  readonly targets: string;
+}
+
+/**
+ * As the VPC CNI leaves an interface whose node ended between detaching and deleting it, and controllers that end before what they made
+ * load balancers for does.
+ */
+async function leave(): Promise<Left> {
+  const SubnetId = await idOf("Subnet");
   const made = await ec2.send(
-    new CreateNetworkInterfaceCommand({ SubnetId: await idOf("Subnet"), Description: "aws-K8S-i-0123456789abcdef0" }),
+    new CreateNetworkInterfaceCommand({ SubnetId, Description: "aws-K8S-i-0123456789abcdef0" }),
   );
   const eni = made.NetworkInterface?.NetworkInterfaceId ?? "";
   await tagged(eni, { "node.k8s.amazonaws.com/instance_id": "i-0123456789abcdef0" });
@@ -71,7 +92,42 @@ async function leave(): Promise<{ readonly eni: string; readonly group: string }
     new CreateSecurityGroupCommand({ GroupName: name, VpcId, Description: "of a load balancer" }),
   );
   await tagged(group, { [`kubernetes.io/cluster/${CLUSTER}`]: "owned" });
-  return { eni, group };
+  await elb.send(
+    new classic.CreateLoadBalancerCommand({
+      ...{ LoadBalancerName: SPOKE, Subnets: [SubnetId], SecurityGroups: [group] },
+      Listeners: [{ Protocol: "TCP", LoadBalancerPort: 80, InstancePort: 30_080 }],
+      Tags: tagsOf(ofService),
+    }),
+  );
+  const { LoadBalancers } = await elbV2.send(
+    new v2.CreateLoadBalancerCommand({
+      ...{ Name: SPOKE, Type: "network", Scheme: "internal", Subnets: [SubnetId] },
+      Tags: tagsOf(ofController),
+    }),
+  );
+  const LoadBalancerArn = LoadBalancers?.[0]?.LoadBalancerArn ?? "";
+  const { TargetGroups } = await elbV2.send(
+    new v2.CreateTargetGroupCommand({ Name: SPOKE, VpcId, Protocol: "TCP", Port: 80, Tags: tagsOf(ofController) }),
+  );
+  const targets = TargetGroups?.[0]?.TargetGroupArn ?? "";
+  const DefaultActions = [{ Type: "forward" as const, TargetGroupArn: targets }];
+  await elbV2.send(new v2.CreateListenerCommand({ LoadBalancerArn, Protocol: "TCP", Port: 80, DefaultActions }));
+  return { eni, group, balancers: [SPOKE, LoadBalancerArn], targets };
+}
+
+/** As the EBS CSI driver makes a volume on a spoke. */
+async function leaveVolume(claim: string): Promise<string> {
+  const Tags = tagsOf({
+    ...{ "ebs.csi.aws.com/cluster": "true", CSIVolumeName: `pvc-${claim}`, "eks-cluster-name": CLUSTER },
+    ...{ "kubernetes.io/created-for/pvc/namespace": "shop", "kubernetes.io/created-for/pvc/name": claim },
+  });
+  const made = await ec2.send(
+    new CreateVolumeCommand({
+      ...{ AvailabilityZone: "us-east-1a", Size: 8, VolumeType: "gp3" },
+      TagSpecifications: [{ ResourceType: "volume", Tags }],
+    }),
+  );
+  return made.VolumeId ?? "";
 }
 
 async function sweep(...more: string[]) {
@@ -83,7 +139,8 @@ test("a VPC that leftovers keep goes by one command, which touches nothing befor
   await addSpoke(repository, SPOKE, "dev");
   await repository.push(`Add spoke ${SPOKE}`);
   await untilReady(SPOKE);
-  const { eni, group } = await leave();
+  const { eni, group, balancers, targets } = await leave();
+  const [kept, asked] = [await leaveVolume("kept"), await leaveVolume("asked")];
   expect(await sweep("--yes")).toMatchObject({ code: 2, said: expect.stringContaining("is not being removed") });
 
   await repository.remove(`spokes/fleet/${SPOKE}`);
@@ -93,19 +150,31 @@ test("a VPC that leftovers keep goes by one command, which touches nothing befor
     expect(deleting?.message).toContain("DependencyViolation");
     expect(deleting?.message).toContain("fleet sweep <name>");
   });
+  const { Version, Statement } = sweepPolicy();
+  const allow = (...granted: typeof Statement) =>
+    account.iam.send(
+      new PutUserPolicyCommand({ ...sweeping, PolicyDocument: JSON.stringify({ Version, Statement: granted }) }),
+    );
+  await allow(...Statement.filter(({ Sid }) => Sid === "Look"));
   const first = await sweep();
   expect(first).toMatchObject({ code: 1, said: expect.stringContaining("Nothing was changed: --yes does it") });
-  for (const id of [eni, group]) expect(first.said).toContain(id);
+  for (const id of [eni, group, ...balancers, targets, kept, asked]) expect(first.said).toContain(id);
   const refused = await sweep("--yes");
   expect(refused).toMatchObject({
     code: 1,
     said: expect.stringContaining("fleet-sweep.json has all that is asked for"),
   });
-  await account.iam.send(new PutUserPolicyCommand({ ...sweeping, PolicyDocument: JSON.stringify(sweepPolicy()) }));
-  expect(await sweep("--yes")).toMatchObject({
+  await allow(...Statement);
+  expect(await sweep("--yes", "--data", asked)).toMatchObject({
     code: 0,
     said: expect.stringContaining("Removed what was left behind"),
   });
   await untilGone(SPOKE);
+  expect((await elb.send(new classic.DescribeLoadBalancersCommand({}))).LoadBalancerDescriptions).toEqual([]);
+  expect((await elbV2.send(new v2.DescribeLoadBalancersCommand({}))).LoadBalancers).toEqual([]);
+  expect((await elbV2.send(new v2.DescribeTargetGroupsCommand({}))).TargetGroups).toEqual([]);
+  const { Volumes = [] } = await ec2.send(new DescribeVolumesCommand({}));
+  expect(Volumes.map(({ VolumeId }) => VolumeId).filter((id) => id === kept || id === asked)).toEqual([kept]);
+  await ec2.send(new DeleteVolumeCommand({ VolumeId: kept }));
   expect(await spokeInventory(FLEET, SPOKE)).toEqual([]);
 }, 1_800_000);

@@ -118,6 +118,34 @@ describe("the removal of an application", () => {
   });
 });
 
+describe("the removal of the tools", () => {
+  const remove = () => kubectl(["delete", "kustomization", "tools", "--namespace", "flux-system", "--dry-run=server"]);
+  const change = (patch: object, ...more: string[]) =>
+    kubectl(["patch", "persistentvolume", "pvc-1", "--type=merge", "--patch", JSON.stringify(patch), ...more]);
+
+  test("waits for a volume that the EBS CSI driver deletes, and for none that stays", async () => {
+    client.apply(spoke.by("blue-tools").filter(({ kind }) => kind === "Kustomization"));
+    expect(remove()).toMatchObject({ ok: true });
+    client.apply([
+      {
+        apiVersion: "v1",
+        kind: "PersistentVolume",
+        metadata: { name: "pvc-1" },
+        spec: {
+          accessModes: ["ReadWriteOnce"],
+          capacity: { storage: "1Gi" },
+          csi: { driver: "ebs.csi.aws.com", volumeHandle: "vol-1" },
+          persistentVolumeReclaimPolicy: "Delete",
+        },
+      },
+    ]);
+    expect(change({ status: { phase: "Released" } }, "--subresource=status")).toMatchObject({ ok: true });
+    await expect.poll(() => remove().text, { timeout: 30_000 }).toContain("PersistentVolume pvc-1 still exists");
+    expect(change({ spec: { persistentVolumeReclaimPolicy: "Retain" } })).toMatchObject({ ok: true });
+    await expect.poll(() => remove().ok, { timeout: 30_000 }).toBe(true);
+  });
+});
+
 describe("the removal of Karpenter", () => {
   const addon = render(withAddons("minimal", ["karpenter"]));
   const nodeClaims = {

@@ -18,6 +18,7 @@ const policyFiles = [
   ),
   "platform/deletion-order/deletion-order.yaml",
   "platform/api/protection.yaml",
+  "spoke-bootstrap/base/volumes.yaml",
   "tools/base/addons/rds_instances/release/deletion-order.yaml",
   "tools/base/policies/tenant-databases.yaml",
   "tools/base/policies/tenant-resources.yaml",

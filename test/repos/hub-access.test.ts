@@ -72,7 +72,13 @@ describe("Flux on the hub", () => {
     const others = granted.filter((rule) => !removing.includes(rule));
     expect([...new Set(others.flatMap(({ verbs = [] }) => verbs))].sort()).toEqual(["create", "get", "list", "patch"]);
     const named = granted.flatMap(({ resources = [], resourceNames }) => (resourceNames ? [] : resources));
-    expect(named.sort()).toEqual(["externalsecrets", "kustomizations", "sealedsecrets", "secrets"]);
+    expect(named.sort()).toEqual([
+      "externalsecrets",
+      "kustomizations",
+      "persistentvolumes",
+      "sealedsecrets",
+      "secrets",
+    ]);
     expect(granted.flatMap(({ apiGroups = [], resources = [] }) => [...apiGroups, ...resources])).not.toContain("*");
   });
 

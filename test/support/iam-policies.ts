@@ -9,6 +9,7 @@ import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { doctorPolicy } from "../../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
 import { arns, dnsSuffix, type PolicyDocument, policyLimits, type Scope } from "../../lib/iam/policy.ts";
+import { sweepPolicy } from "../../lib/iam/sweep.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
 import { argocdPolicy, secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
 import { derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
@@ -54,6 +55,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition)),
     "fleet adopt": adoptPolicy(),
     "fleet doctor": doctorPolicy(),
+    "fleet sweep": sweepPolicy(),
     "proof on AWS": awsProofPolicy(),
     "fleet node-releases": nodeReleasesPolicy("aws"),
   };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Api } from "../../../cli/kubernetes/api.ts";
 import type { Found } from "../../../cli/sweep/aws.ts";
 import { run } from "../../../cli/sweep/command.ts";
-import type { Group, Item, Plan } from "../../../cli/sweep/plan.ts";
+import type { Balancer, Group, Interface, Item, Removal } from "../../../cli/sweep/plan.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { spoke } from "../../functions/spoke/support/fixtures.ts";
@@ -34,11 +34,25 @@ const item = (id: string, tags: Item["tags"] = {}, description = ""): Item => ({
 const leaked = item("eni-1", { "node.k8s.amazonaws.com/instance_id": "i-1" }, "aws-K8S-i-1");
 const group = (id: string, tags: Item["tags"] = {}): Group => ({ ...item(id, tags), rules: [] });
 const eksGroup = group("sg-1", { "aws:eks:cluster-name": cluster });
-const nothing: Found = { account, hasCluster: false, interfaces: [], groups: [], volumes: [] };
+const nothing: Found = {
+  ...{ account, hasCluster: false, balancers: [], targetGroups: [], interfaces: [], groups: [], data: [] },
+};
+const ofService = { [`kubernetes.io/cluster/${cluster}`]: "owned", "kubernetes.io/service-name": "shop/web" };
+const arn = (resource: string) => `arn:aws:elasticloadbalancing:us-east-1:${account}:${resource}`;
+const classic = (tags: Item["tags"]): Balancer => ({ ...item("a1b2", tags, "classic load balancer"), isClassic: true });
+const network = (tags: Item["tags"]): Balancer => ({
+  ...item(arn("loadbalancer/net/shop/1"), tags, "network load balancer"),
+  isClassic: false,
+});
+/** An interface of a load balancer, in a security group. */
+const held = (description: string, ...groups: string[]): Interface => ({
+  ...{ ...item("eni-9", {}, description), isFree: false, groups },
+});
+const byDriver = { "ebs.csi.aws.com/cluster": "true", "eks-cluster-name": cluster };
 
 /** The exit code, what AWS was asked for and what was removed. */
 async function sweep(found: Partial<Found>, of: Spoke = leaving, ...more: string[]) {
-  const removed: Pick<Plan, "interfaces" | "groups">[] = [];
+  const removed: Removal[] = [];
   const asked: unknown[] = [];
   const hub: Api = {
     list: async ({ apiVersion, plural }) =>
@@ -53,13 +67,15 @@ async function sweep(found: Partial<Found>, of: Spoke = leaving, ...more: string
       asked.push(...args);
       return { ...nothing, ...found };
     },
-    remove: async (_: unknown, __: unknown, plan: Pick<Plan, "interfaces" | "groups">) => {
-      removed.push(plan);
+    remove: async (_: unknown, __: unknown, removal: Removal) => {
+      removed.push(removal);
     },
   };
   const code = await run(["blue", ...more], { connect }, aws);
   const ids = (items: readonly Item[]) => items.map(({ id }) => id);
-  return { code, asked, removed: removed.map(({ interfaces, groups }) => [...ids(interfaces), ...ids(groups)]) };
+  const all = ({ balancers, targetGroups, interfaces, groups, data }: Removal) =>
+    [balancers, targetGroups, interfaces, groups, data].flatMap(ids);
+  return { code, asked, removed: removed.map(all) };
 }
 
 describe("fleet sweep", () => {
@@ -101,17 +117,98 @@ describe("fleet sweep", () => {
     expect((await sweep({ groups: [group("sg-2", tags)] }, leaving, "--yes")).removed).toEqual([["sg-2"]]);
   });
 
-  test("leaves to Crossplane what carries the spoke's own tag, and names volumes without removing them", async () => {
+  test("leaves to Crossplane what carries the spoke's own tag", async () => {
     const own = group("sg-3", { "fleet.internal/cluster": "blue" });
-    expect(await sweep({ groups: [own], volumes: [item("vol-1", {}, "8 GiB")] }, leaving, "--yes")).toMatchObject({
-      ...{ code: 0, removed: [] },
-    });
-    expect(said).toContain("hold data; aws ec2 delete-volume removes one:\n  vol-1  8 GiB");
+    expect(await sweep({ groups: [own] }, leaving, "--yes")).toMatchObject({ code: 0, removed: [] });
     expect(said).not.toContain("sg-3");
   });
 
+  test.each([
+    ["Kubernetes, a classic one", classic(ofService), "ELB a1b2"],
+    ["Kubernetes, a network one", network(ofService), "ELB net/shop/1"],
+    ["the AWS Load Balancer Controller", network({ "elbv2.k8s.aws/cluster": cluster }), "ELB net/shop/1"],
+  ])(
+    "removes load balancers of %s, and the groups that their interfaces are in",
+    async (_who, balancer, description) => {
+      const found = { balancers: [balancer], interfaces: [held(description, "sg-1")], groups: [eksGroup] };
+      expect(await sweep(found)).toMatchObject({ code: 1, removed: [] });
+      expect(said).toContain(`Load balancers that controllers left behind:\n  ${balancer.id}`);
+      expect(said).toContain("which AWS removes some minutes after them:\n  eni-9");
+      expect(said).not.toContain("not removed by this");
+      expect(await sweep(found, leaving, "--yes")).toMatchObject({ code: 0, removed: [[balancer.id, "sg-1"]] });
+    },
+  );
+
+  test.each([
+    ["another cluster", { "elbv2.k8s.aws/cluster": "fleet-spoke-green" }],
+    ["another cluster, whose name begins alike", { [`kubernetes.io/cluster/${cluster}-2`]: "owned" }],
+    ["nobody known", {}],
+    ["several clusters", { [`kubernetes.io/cluster/${cluster}`]: "shared" }],
+    ["an application, with the spoke's own tag", { "fleet.internal/cluster": "blue" }],
+  ])("names a load balancer of %s, and leaves it alone with its interfaces' groups", async (_who, tags) => {
+    const found = { balancers: [network(tags)], interfaces: [held("ELB net/shop/1", "sg-1")], groups: [eksGroup] };
+    expect(await sweep(found, leaving, "--yes")).toMatchObject({ code: 1, removed: [] });
+    expect(said).toContain(`not removed by this. Look whose it is, and delete it in AWS:\n  ${network(tags).id}`);
+    expect(said).not.toContain("eni-9");
+  });
+
+  test("removes target groups of the cluster, but for those that a load balancer uses which stays", async () => {
+    const [own, others] = [network({ "elbv2.k8s.aws/cluster": cluster }), arn("loadbalancer/app/others/2")];
+    const targets = (id: string, by: string, ...balancers: string[]) => ({
+      ...{ ...item(id, { "elbv2.k8s.aws/cluster": by }), balancers },
+    });
+    const targetGroups = [
+      targets("unused", cluster),
+      targets("of-own", cluster, own.id),
+      targets("of-both", cluster, own.id, others),
+      targets("of-green", "fleet-spoke-green", own.id),
+    ];
+    expect((await sweep({ balancers: [own], targetGroups }, leaving, "--yes")).removed).toEqual([
+      [own.id, "unused", "of-own"],
+    ]);
+  });
+
+  test("ends with 1 while AWS still removes the interfaces of a load balancer that is gone", async () => {
+    const late = { interfaces: [held("ELB app/gone/3", "sg-9")] };
+    expect(await sweep(late, leaving, "--yes")).toMatchObject({ code: 1, removed: [] });
+    expect(said).toContain("which AWS removes some minutes after them:\n  eni-9  ELB app/gone/3");
+  });
+
+  describe("with volumes and snapshots", () => {
+    const data = [
+      item("vol-1", byDriver, "8 GiB of shop/data"),
+      item("vol-2", { ...byDriver, "eks-cluster-name": "fleet-spoke-blue", "ebs.csi.aws.com/cluster": "" }, "8 GiB"),
+      item("snap-1", byDriver, "8 GiB"),
+    ];
+
+    test("names them, and removes none without being told which", async () => {
+      expect(await sweep({ data }, leaving, "--yes")).toMatchObject({ code: 0, removed: [] });
+      expect(said).toContain("--data ID removes one:\n  vol-1  8 GiB of shop/data\n  vol-2  8 GiB\n  snap-1  8 GiB\n");
+      expect(await sweep({ ...found, data }, leaving, "--yes")).toMatchObject({ removed: [["eni-1", "sg-1"]] });
+    });
+
+    test("removes those that it is told by their IDs, once it may", async () => {
+      const asked = ["--data", "snap-1", "--data", "vol-1"];
+      expect(await sweep({ data }, leaving, ...asked)).toMatchObject({ code: 1, removed: [] });
+      expect(await sweep({ data }, leaving, "--yes", ...asked)).toMatchObject({
+        code: 0,
+        removed: [["vol-1", "snap-1"]],
+      });
+    });
+
+    test.each([
+      ["that the driver did not make", "vol-2"],
+      ["of somebody else", "vol-9"],
+    ])("refuses one %s, and removes nothing else either", async (_which, id) => {
+      await expect(sweep({ ...found, data }, leaving, "--yes", "--data", "vol-1", "--data", id)).rejects.toThrow(
+        `--data ${id}: is no volume that nothing uses`,
+      );
+      expect(said).toBe("");
+    });
+  });
+
   test("leaves a group alone that an interface uses which stays", async () => {
-    const used = { ...item("eni-3", {}, "ELB app/shop"), isFree: false, groups: ["sg-1"] };
+    const used = { ...item("eni-3", {}, "Lambda"), isFree: false, groups: ["sg-1"] };
     expect(await sweep({ groups: [eksGroup], interfaces: [used] }, leaving, "--yes")).toMatchObject({ removed: [] });
   });
 

@@ -10,7 +10,7 @@ const roleName = "hub-kustomize-controller.fleet.internal";
 /** A server-side apply that makes an object is a patch, then a create under the object's name (apiserver, handlers/patch.go). */
 const verbs = ["get", "create", "patch"];
 
-/** Resources of the kinds that the chain applies to a spoke. */
+/** Resources of the kinds that the chain applies to a spoke, or that a policy of it has as parameters. */
 const resources: Readonly<Record<string, string>> = {
   ClusterRole: "clusterroles",
   ClusterRoleBinding: "clusterrolebindings",
@@ -19,6 +19,7 @@ const resources: Readonly<Record<string, string>> = {
   GitRepository: "gitrepositories",
   Kustomization: "kustomizations",
   Namespace: "namespaces",
+  PersistentVolume: "persistentvolumes",
   Receiver: "receivers",
   Role: "roles",
   RoleBinding: "rolebindings",

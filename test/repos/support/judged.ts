@@ -173,6 +173,7 @@ const withoutParameters: Readonly<Record<string, "Allow" | "Deny">> = {
   "spoke-kustomization-deletion.fleet.internal": "Allow",
   "spoke-kustomization-folder.fleet.internal": "Allow",
   "tenant-deletion-order.fleet.internal": "Allow",
+  "volume-deletion-order.fleet.internal": "Allow",
 };
 
 /** Whether what its policy refuses is refused under a binding, and what is asked without parameters as it should be. */

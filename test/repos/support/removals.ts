@@ -239,6 +239,47 @@ const databases: readonly Omit<Removal, "policy">[] = [
   },
 ];
 
+const volume = (driver: string, persistentVolumeReclaimPolicy: string, phase: string): Manifest => ({
+  apiVersion: "v1",
+  kind: "PersistentVolume",
+  metadata: { name: "pvc-1" },
+  spec: { persistentVolumeReclaimPolicy, csi: { driver, volumeHandle: "vol-1" } },
+  status: { phase },
+});
+const ebs = "ebs.csi.aws.com";
+const { spec: ofOther } = volume(ebs, "Delete", "Released");
+
+/** The tools of a spoke, with a volume as the parameter. */
+const volumes: readonly Omit<Removal, "policy">[] = [
+  {
+    title: "the tools while the driver deletes a volume",
+    from: kustomization("tools", {}, "flux-system"),
+    parameters: volume(ebs, "Delete", "Released"),
+    refused:
+      "Kustomization tools is removed after the volumes that the EBS CSI driver deletes; PersistentVolume pvc-1 still exists",
+  },
+  ...(
+    [
+      ["a volume of another driver", volume("efs.csi.aws.com", "Delete", "Released")],
+      ["a volume that stays in AWS", volume(ebs, "Retain", "Released")],
+      ["a volume that is in use", volume(ebs, "Delete", "Bound")],
+      ["a volume without a driver", { ...volume(ebs, "Delete", "Released"), spec: { ...ofOther, csi: undefined } }],
+    ] as const
+  ).map(([what, parameters]) => ({
+    ...{ title: `the tools beside ${what}`, from: kustomization("tools", {}, "flux-system"), parameters },
+  })),
+  {
+    title: "the applications while the driver deletes a volume",
+    from: kustomization("workloads", {}, "flux-system"),
+    parameters: volume(ebs, "Delete", "Released"),
+  },
+  {
+    title: "an application called tools while the driver deletes a volume",
+    from: kustomization("tools", {}, tenantNamespace),
+    parameters: volume(ebs, "Delete", "Released"),
+  },
+];
+
 export const removals: readonly Removal[] = [
   ...steps.map((each) => ({ ...each, policy: "deletion-order.fleet.internal" })),
   ...applications.map((each) => ({ ...each, policy: "tenant-deletion-order.fleet.internal" })),
@@ -246,4 +287,5 @@ export const removals: readonly Removal[] = [
   ...syncs.map((each) => ({ ...each, policy: "spoke-kustomization-deletion.fleet.internal" })),
   ...folders.map((each) => ({ ...each, policy: "spoke-kustomization-folder.fleet.internal" })),
   ...databases.map((each) => ({ ...each, policy: "rds-instances-deletion-order.fleet.internal" })),
+  ...volumes.map((each) => ({ ...each, policy: "volume-deletion-order.fleet.internal" })),
 ];

@@ -1,0 +1,77 @@
+"""The interfaces that a load balancer has in its subnets."""
+
+import random
+import re
+import time
+
+from .shared import replace
+
+# How long they outlive their load balancer, in seconds: minutes in AWS (terraform-provider-aws#40).
+_LINGER = 5
+_UNTIL = "_fleet_until"
+
+
+def attach(ec2, name, subnets, groups, public):
+    """Makes an interface in each subnet, as AWS describes it: `ELB app/<name>/<id>`, `ELB net/<name>/<id>`, of a classic one `ELB <name>`.
+
+    AWS Knowledge Center, "Find the IP addresses that ELB uses".
+    """
+    for subnet in subnets:
+        suffix = "".join(random.choices("0123456789abcdef", k=17))
+        address = {"Association": {"PublicIp": ec2._random_ip("54.")}} if public else {}
+        ec2._network_interfaces[f"eni-{suffix}"] = {
+            "NetworkInterfaceId": f"eni-{suffix}", "SubnetId": subnet, "VpcId": ec2._subnets[subnet]["VpcId"],
+            "AvailabilityZone": ec2._subnets[subnet]["AvailabilityZone"], "Description": f"ELB {name}", "OwnerId": ec2.get_account_id(),
+            "Status": "in-use", "PrivateIpAddress": ec2._random_ip("10.0"), "InterfaceType": "interface", "SourceDestCheck": True,
+            "MacAddress": ":".join(f"{random.randrange(256):02x}" for _ in range(6)), "Requester": "amazon-elb",
+            "Groups": [{"GroupId": group, "GroupName": ec2._security_groups[group]["GroupName"]} for group in groups],
+            "Attachment": {"AttachmentId": f"ela-attach-{suffix}", "DeviceIndex": 1, "AttachTime": ec2._now_ts()}, **address,
+        }
+    _save(ec2)
+
+
+def detach(ec2, name):
+    """Has them go a while later."""
+    for eni in ec2._network_interfaces.values():
+        if eni["Description"] == f"ELB {name}":
+            eni[_UNTIL] = time.time() + _LINGER
+    _save(ec2)
+
+
+def settle(ec2):
+    """Removes those whose time is over."""
+    for id_, eni in list(ec2._network_interfaces.items()):
+        if eni.get(_UNTIL, float("inf")) < time.time():
+            del ec2._network_interfaces[id_]
+            ec2._tags.pop(id_, None)
+
+
+def missing(ec2, subnets, groups):
+    """Code and message of AWS where a subnet or a security group does not exist, or no subnet is named; None where all do."""
+    for absent in (each for each in subnets if each not in ec2._subnets):
+        return "SubnetNotFound", f"The subnet ID '{absent}' is not valid"
+    for absent in (each for each in groups if each not in ec2._security_groups):
+        return "InvalidSecurityGroup", f"The security group '{absent}' does not exist"
+    return None if subnets else ("ValidationError", "You must specify subnets or subnet mappings")
+
+
+def _save(ec2):
+    """The call was one of another service (persistence.py)."""
+    from ministack.core.persistence import save_state
+
+    save_state("ec2", ec2.get_state())
+
+
+def extend(_app, _secret):
+    """What EC2 tells of them beyond what ministack tells of an interface."""
+    from ministack.services import ec2
+
+    def as_aws_says(original):
+        def xml(eni, tag="item"):
+            requester = f"<requesterId>{eni['Requester']}</requesterId><requesterManaged>true</requesterManaged>" if "Requester" in eni else ""
+            address = f"<association><publicIp>{eni['Association']['PublicIp']}</publicIp></association>" if "Association" in eni else ""
+            return re.sub(rf"</{tag}>\s*$", f"{requester}{address}</{tag}>", original(eni, tag))
+
+        return xml
+
+    replace(ec2, "_eni_fields_xml", as_aws_says)

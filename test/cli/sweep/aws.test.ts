@@ -1,0 +1,213 @@
+import { EC2Client } from "@aws-sdk/client-ec2";
+import { EKSClient } from "@aws-sdk/client-eks";
+import { ElasticLoadBalancingClient } from "@aws-sdk/client-elastic-load-balancing";
+import { ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { STSClient } from "@aws-sdk/client-sts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { look, remove } from "../../../cli/sweep/aws.ts";
+import type { Item, Removal } from "../../../cli/sweep/plan.ts";
+import { sweepPolicy } from "../../../lib/iam/sweep.ts";
+
+const sought = { cluster: "fleet-spoke-blue", vpc: "vpc-1", region: "eu-west-1" };
+const tagged = (tags: Item["tags"]) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+
+type Input = Readonly<Record<string, unknown>>;
+type Answer = (input: Input) => object;
+interface Sending {
+  send(command: { readonly input: Input }): Promise<object>;
+}
+interface Call {
+  readonly action: string;
+  readonly input: Input;
+}
+
+const clients = {
+  ec2: EC2Client,
+  eks: EKSClient,
+  elb: ElasticLoadBalancingClient,
+  elbv2: ElasticLoadBalancingV2Client,
+  sts: STSClient,
+};
+
+let calls: Call[];
+let answers: Record<string, Answer>;
+
+/** An answer of AWS that is an error. */
+const refusing = (name: string, message: string) => () => {
+  throw Object.assign(new Error(message), { name });
+};
+
+beforeEach(() => {
+  calls = [];
+  answers = {
+    "sts:GetCallerIdentity": () => ({ Account: "111111111111" }),
+    "eks:DescribeCluster": refusing("ResourceNotFoundException", "No cluster found"),
+  };
+  for (const [service, client] of Object.entries(clients))
+    vi.spyOn(client.prototype as unknown as Sending, "send").mockImplementation(async (command) => {
+      const action = `${service}:${command.constructor.name.replace(/Command$/, "")}`;
+      calls.push({ action, input: command.input });
+      return answers[action]?.(command.input) ?? {};
+    });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const inputsOf = (action: string) => calls.filter((call) => call.action === action).map(({ input }) => input);
+
+describe("what fleet sweep reads of AWS", () => {
+  test("are the load balancers and target groups of the VPC, with their tags, of however many there are", async () => {
+    const arns = Array.from(
+      { length: 25 },
+      (_, index) => `arn:aws:elasticloadbalancing:x:y:loadbalancer/net/n/${index}`,
+    );
+    const elsewhere = { LoadBalancerArn: "arn:elsewhere", VpcId: "vpc-2" };
+    Object.assign(answers, {
+      "elbv2:DescribeLoadBalancers": () => ({
+        LoadBalancers: [
+          ...arns.map((LoadBalancerArn) => ({ LoadBalancerArn, VpcId: "vpc-1", Type: "network" })),
+          elsewhere,
+        ],
+      }),
+      "elbv2:DescribeTargetGroups": () => ({
+        TargetGroups: [
+          { TargetGroupArn: "arn:t", VpcId: "vpc-1", LoadBalancerArns: [arns[0]] },
+          { TargetGroupArn: "arn:of-lambda" },
+        ],
+      }),
+      "elbv2:DescribeTags": ({ ResourceArns }: Input) => ({
+        TagDescriptions: (ResourceArns as string[]).map((ResourceArn) => ({
+          ResourceArn,
+          Tags: tagged({ of: ResourceArn }),
+        })),
+      }),
+      "elb:DescribeLoadBalancers": () => ({
+        LoadBalancerDescriptions: [{ LoadBalancerName: "old", VPCId: "vpc-1" }, { LoadBalancerName: "ec2-classic" }],
+      }),
+      "elb:DescribeTags": () => ({ TagDescriptions: [{ LoadBalancerName: "old", Tags: tagged({ a: "b" }) }] }),
+    } satisfies Record<string, Answer>);
+    const { balancers, targetGroups } = await look(sought, {});
+    expect(balancers).toEqual([
+      { id: "old", isClassic: true, description: "classic load balancer", tags: { a: "b" } },
+      ...arns.map((id) => ({ id, isClassic: false, description: "network load balancer", tags: { of: id } })),
+    ]);
+    expect(targetGroups).toEqual([{ id: "arn:t", description: "", balancers: [arns[0]], tags: { of: "arn:t" } }]);
+    for (const { ResourceArns } of inputsOf("elbv2:DescribeTags"))
+      expect((ResourceArns as string[]).length).toBeLessThanOrEqual(20);
+  });
+
+  test("are volumes that nothing uses and own snapshots, with a tag of the cluster", async () => {
+    const by = (tags: Item["tags"]) => tagged({ "ebs.csi.aws.com/cluster": "true", ...tags });
+    const claim = { "kubernetes.io/created-for/pvc/namespace": "shop", "kubernetes.io/created-for/pvc/name": "data" };
+    Object.assign(answers, {
+      "ec2:DescribeVolumes": () => ({
+        Volumes: [
+          { VolumeId: "vol-1", Size: 8, Tags: by({ "eks-cluster-name": sought.cluster, ...claim }) },
+          { VolumeId: "vol-2", Size: 9, Tags: by({ KubernetesCluster: sought.cluster }) },
+          { VolumeId: "vol-3", Size: 1, Tags: by({ "eks-cluster-name": "fleet-spoke-green" }) },
+        ],
+      }),
+      "ec2:DescribeSnapshots": () => ({
+        Snapshots: [
+          { SnapshotId: "snap-1", VolumeSize: 8, Tags: by({ [`kubernetes.io/cluster/${sought.cluster}`]: "owned" }) },
+        ],
+      }),
+    } satisfies Record<string, Answer>);
+    const { data } = await look(sought, {});
+    expect(data.map(({ id, description }) => `${id}: ${description}`)).toEqual([
+      "vol-1: 8 GiB of shop/data",
+      "vol-2: 9 GiB",
+      "snap-1: 8 GiB",
+    ]);
+    const [volumes] = inputsOf("ec2:DescribeVolumes");
+    expect(volumes?.["Filters"]).toContainEqual({ Name: "status", Values: ["available"] });
+    expect(inputsOf("ec2:DescribeSnapshots")[0]?.["OwnerIds"]).toEqual(["self"]);
+  });
+});
+
+describe("what fleet sweep removes", () => {
+  const bare = (id: string): Item => ({ id, tags: {}, description: "" });
+  const arn = "arn:aws:elasticloadbalancing:x:y:loadbalancer/net/n/1";
+  const removal: Removal = {
+    balancers: [
+      { ...bare("old"), isClassic: true },
+      { ...bare(arn), isClassic: false },
+    ],
+    targetGroups: [{ ...bare("arn:t"), balancers: [arn] }],
+    leaving: [bare("eni-9")],
+    interfaces: [bare("eni-1")],
+    groups: [
+      { ...bare("sg-1"), rules: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "sg-2" }, { GroupId: "sg-3" }] }] },
+      { ...bare("sg-2"), rules: [] },
+    ],
+    data: [bare("vol-1"), bare("snap-1")],
+  };
+
+  test("goes in an order in which nothing is in use any more, and waits for the interfaces of load balancers", async () => {
+    let looks = 0;
+    const held = { NetworkInterfaceId: "eni-9", VpcId: "vpc-1" };
+    answers["ec2:DescribeNetworkInterfaces"] = () => ({ NetworkInterfaces: looks++ < 2 ? [held] : [] });
+    await remove(sought, {}, removal, 0);
+    expect(calls.map(({ action }) => action)).toEqual([
+      "elb:DeleteLoadBalancer",
+      "elbv2:DeleteLoadBalancer",
+      ...Array.from({ length: 3 }, () => "ec2:DescribeNetworkInterfaces"),
+      "elbv2:DeleteTargetGroup",
+      "ec2:DeleteNetworkInterface",
+      "ec2:RevokeSecurityGroupIngress",
+      "ec2:DeleteSecurityGroup",
+      "ec2:DeleteSecurityGroup",
+      "ec2:DeleteVolume",
+      "ec2:DeleteSnapshot",
+    ]);
+    expect(inputsOf("ec2:RevokeSecurityGroupIngress")).toEqual([
+      { GroupId: "sg-1", IpPermissions: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "sg-2" }] }] },
+    ]);
+    expect(inputsOf("elb:DeleteLoadBalancer")).toEqual([{ LoadBalancerName: "old" }]);
+    expect(inputsOf("elbv2:DeleteLoadBalancer")).toEqual([{ LoadBalancerArn: arn }]);
+  });
+
+  test("says to come back where AWS takes longer, and leaves what the interfaces use", async () => {
+    answers["ec2:DescribeNetworkInterfaces"] = () => ({
+      NetworkInterfaces: [{ NetworkInterfaceId: "eni-9", VpcId: "vpc-1" }],
+    });
+    await expect(remove(sought, {}, removal, 0)).rejects.toThrow(
+      "(eni-9): their security groups go after them. Run it",
+    );
+    expect(inputsOf("ec2:DeleteSecurityGroup")).toEqual([]);
+  });
+
+  test("may be gone already", async () => {
+    for (const [action, name] of [
+      ["elbv2:DeleteLoadBalancer", "LoadBalancerNotFoundException"],
+      ["elbv2:DeleteTargetGroup", "TargetGroupNotFoundException"],
+      ["ec2:DeleteNetworkInterface", "InvalidNetworkInterfaceID.NotFound"],
+      ["ec2:DeleteVolume", "InvalidVolume.NotFound"],
+    ] as const)
+      answers[action] = refusing(name, "is not there");
+    await remove(sought, {}, { ...removal, leaving: [] }, 0);
+    expect(inputsOf("ec2:DeleteSnapshot")).toHaveLength(1);
+  });
+
+  test("stays whole where a load balancer is protected, and says so", async () => {
+    const message = `Load balancer '${arn}' cannot be deleted because deletion protection is enabled`;
+    answers["elbv2:DeleteLoadBalancer"] = refusing("OperationNotPermittedException", message);
+    await expect(remove(sought, {}, removal, 0)).rejects.toThrow(`${message}. Correct this, then run it again`);
+    expect(inputsOf("elbv2:DeleteTargetGroup")).toEqual([]);
+  });
+
+  test("is, with what it reads, all that its policy allows", async () => {
+    answers["elb:DescribeLoadBalancers"] = () => ({
+      LoadBalancerDescriptions: [{ LoadBalancerName: "old", VPCId: "vpc-1" }],
+    });
+    await look(sought, {});
+    await remove(sought, {}, removal, 0);
+    // Everybody may ask who he is (AWS STS API Reference, GetCallerIdentity).
+    const asked = calls.map(({ action }) => action.replace(/^elb(v2)?:/, "elasticloadbalancing:"));
+    const allowed = sweepPolicy().Statement.flatMap(({ Action }) => Action);
+    expect([...new Set(asked)].filter((action) => !action.startsWith("sts:")).sort()).toEqual(
+      [...new Set(allowed)].sort(),
+    );
+  });
+});
