@@ -1,3 +1,4 @@
+import { argocdIdentity } from "../lib/argocd.ts";
 import { isPlatformNamespace } from "../lib/names.ts";
 import type { Problem } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
@@ -15,9 +16,9 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[]
   ];
 }
 
-/** The Kubernetes provider makes no namespace that is there already. */
+/** The Kubernetes provider makes no namespace that is there already; nothing else makes the default one on the hub. */
 function argocdNamespaceRule({ argocdClusterSecret, argocdNamespace = "" }: Readable): Problem[] {
-  if (!argocdClusterSecret || !isPlatformNamespace(argocdNamespace)) return [];
+  if (!argocdClusterSecret || argocdNamespace === argocdIdentity || !isPlatformNamespace(argocdNamespace)) return [];
   return [
     {
       key: "argocdNamespace",

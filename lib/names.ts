@@ -39,6 +39,7 @@ export const platformNamespaces: readonly string[] = [
   ...Object.values(namespaces),
   "external-secrets",
   "fleet-releases",
+  "argocd",
   "aws-load-balancer-controller",
   "cert-manager",
   "external-dns",
