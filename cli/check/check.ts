@@ -109,7 +109,12 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
   const applied = new Set(sources.map(({ file }) => original(file)));
   const system = join(root, "gitops-system");
   const data = fleets.flatMap(({ name }) => [ringsPolicy(name), bridgeFile(name)].map((file) => join(system, file)));
-  const isData = (file: string) => data.includes(file) || isBelow(join(system, "templates", "ring"), file);
+  // What rings are made of, and what people copy.
+  const copied = [
+    ...["ring", "argocd-elsewhere"].map((name) => join(system, "templates", name)),
+    join(root, "gitops-workloads", "templates", "argocd"),
+  ];
+  const isData = (file: string) => data.includes(file) || copied.some((folder) => isBelow(folder, file));
   const isOfSomeHubs = (file: string) => {
     const [folder = ""] = relative(join(system, platformHub), file).split("/");
     const isChosen = existsSync(join(system, platformHub, folder, "kustomization.yaml"));
