@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { argocdController, argocdPushTemplate, argocdSecretsStore } from "../../lib/argocd.ts";
 import { fleetNames } from "../../lib/names.ts";
+import * as fixtures from "../functions/spoke/support/fixtures.ts";
+import { World } from "../functions/spoke/support/world.ts";
 import { substituted } from "./support/flux.ts";
-import { build, documents, type Manifest } from "./support/kustomize.ts";
+import { build, documents, type Manifest, type Patch, patched } from "./support/kustomize.ts";
 import { app, instantiated, render, repos, system, withAddons } from "./support/spoke.ts";
 
 /** Argo CD on a spoke (the add-on), and in another cluster than the hub: what Git has of them. */
@@ -140,6 +142,33 @@ describe("Argo CD elsewhere", () => {
     expect(push.secretStoreRefs).toEqual([{ kind: "SecretStore", name: argocdSecretsStore }]);
     expect(push.deletionPolicy).toBe("Delete");
     expect(external.target.deletionPolicy).toBe("Delete");
+  });
+
+  test("gets a PushSecret of the Secret beside it, of what the function fills in", () => {
+    const identities = {
+      argocd: { roleArn: "arn:aws:iam::111111111111:role/argocd", namespace: "cd", serviceAccount: "argocd" },
+      argocd_secrets: { roleArn: "arn:aws:iam::000000000000:role/writer", namespace: "cd", serviceAccount: "writer" },
+    };
+    const world = new World(fixtures.example("minimal"), {
+      hub: { ...fixtures.hub, identities: { ...fixtures.hub.identities, ...identities } },
+      settings: fixtures.settings({ argocd: { namespaces: ["shop"] } }),
+    });
+    world.settle();
+    const made = world.object("argocd").spec as { path: string; patches: Patch[] };
+    const objects = made.patches.reduce<Manifest[]>(
+      (all, patch) => patched(all, patch),
+      build(join(system, made.path)),
+    );
+    const [secret, pushed] = [one(objects, "Secret"), one(objects, "PushSecret")];
+    expect(pushed.spec.selector.secret.name).toBe(secret.metadata.name);
+    expect(pushed.metadata.name).toBe("cluster-blue");
+    const [{ match, metadata }, ...others] = pushed.spec.data;
+    expect(others).toEqual([]);
+    expect(match).toEqual({ remoteRef: { remoteKey: "fleet/argocd/blue" } });
+    expect(metadata.spec.tags).toMatchObject({ "fleet.internal/cluster": "blue" });
+    expect(Object.keys(pushed.spec.template.data).sort()).toEqual(
+      [...Object.keys(secret["data"]), "annotations", "labels"].sort(),
+    );
   });
 
   test("reads each spoke where the hub writes it, as a role that its own service account has", () => {
