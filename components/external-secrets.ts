@@ -19,6 +19,11 @@ export interface ExternalSecretsArgs {
    * @default fleetSizes.small
    */
   readonly size?: FleetSize;
+  /**
+   * Whether it also writes Secrets to stores (PushSecrets), which takes a role that may.
+   * @default false
+   */
+  readonly pushSecrets?: boolean;
 }
 
 /**
@@ -32,7 +37,7 @@ export class ExternalSecrets extends pulumi.ComponentResource {
 
   constructor(name: string, args: ExternalSecretsArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ExternalSecrets", name, {}, opts);
-    const { registries = {}, logLevel = "info", size = fleetSizes.small } = args;
+    const { registries = {}, logLevel = "info", size = fleetSizes.small, pushSecrets = false } = args;
     const { replicas, externalSecrets: resources } = size;
     const { image, pullSecrets } = imageValues(registries);
     const addon = new HelmAddon(
@@ -69,7 +74,7 @@ export class ExternalSecrets extends pulumi.ComponentResource {
           processClusterStore: false,
           processClusterPushSecret: false,
           processClusterGenerator: false,
-          processPushSecret: false,
+          processPushSecret: pushSecrets,
         },
       },
       { parent: this },

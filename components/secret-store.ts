@@ -13,6 +13,11 @@ export interface SecretStoreArgs {
    * @default the region of the AWS provider
    */
   readonly region?: pulumi.Input<string>;
+  /**
+   * Whether secrets that a PushSecret made go at once with it, and don't keep their names for Secrets Manager's recovery window.
+   * @default false
+   */
+  readonly deletesAtOnce?: boolean;
 }
 
 /**
@@ -29,7 +34,7 @@ export class SecretStore extends pulumi.ComponentResource {
   constructor(name: string, args: SecretStoreArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:SecretStore", name, {}, opts);
     const { namespace, serviceAccount } = args.subject;
-    const { region = aws.getRegionOutput({}, { parent: this }).region } = args;
+    const { region = aws.getRegionOutput({}, { parent: this }).region, deletesAtOnce = false } = args;
     const account = new kubernetes.core.v1.ServiceAccount(
       `${name}-service-account`,
       {
@@ -53,6 +58,7 @@ export class SecretStore extends pulumi.ComponentResource {
             aws: {
               service: "SecretsManager",
               region,
+              ...(deletesAtOnce && { secretsManager: { forceDeleteWithoutRecovery: true } }),
               auth: { jwt: { serviceAccountRef: { name: account.metadata.name } } },
             },
           },

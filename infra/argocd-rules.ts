@@ -1,3 +1,4 @@
+import { argocdIdentity } from "../lib/argocd.ts";
 import { isPlatformNamespace } from "../lib/names.ts";
 import type { Problem } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
@@ -15,9 +16,9 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[]
   ];
 }
 
-/** The Kubernetes provider makes no namespace that is there already. */
+/** The Kubernetes provider makes no namespace that is there already; nothing else makes the default one on the hub. */
 function argocdNamespaceRule({ argocdClusterSecret, argocdNamespace = "" }: Readable): Problem[] {
-  if (!argocdClusterSecret || !isPlatformNamespace(argocdNamespace)) return [];
+  if (!argocdClusterSecret || argocdNamespace === argocdIdentity || !isPlatformNamespace(argocdNamespace)) return [];
   return [
     {
       key: "argocdNamespace",
@@ -29,34 +30,16 @@ function argocdNamespaceRule({ argocdClusterSecret, argocdNamespace = "" }: Read
   ];
 }
 
-function argocdSpokesRule({ argocdClusterSecret, argocdRoleArn, argocdSpokes }: Readable): Problem[] {
-  if (!argocdSpokes) return [];
-  const problem = (what: string, got: string, remedy: string): Problem => ({
-    key: "argocdSpokes",
-    what,
-    got,
-    allowed: "false, or true with argocdClusterSecret true and without argocdRoleArn",
-    remedy,
-  });
+function argocdSpokesRule({ argocdClusterSecret, argocdSpokes }: Readable): Problem[] {
+  if (!argocdSpokes || argocdClusterSecret !== false) return [];
   return [
-    ...(argocdClusterSecret === false
-      ? [
-          problem(
-            "needs the Argo CD cluster secret of the hub, whose namespace it shares",
-            "true",
-            "pulumi config set argocdClusterSecret true, or pulumi config rm argocdSpokes",
-          ),
-        ]
-      : []),
-    ...(argocdRoleArn
-      ? [
-          problem(
-            "is for an Argo CD on the hub, and argocdRoleArn says that it is elsewhere",
-            argocdRoleArn,
-            "pulumi config rm argocdRoleArn, or pulumi config rm argocdSpokes",
-          ),
-        ]
-      : []),
+    {
+      key: "argocdSpokes",
+      what: "needs the Argo CD cluster secret of the hub, whose namespace it shares",
+      got: "true",
+      allowed: "false, or true with argocdClusterSecret true",
+      remedy: "pulumi config set argocdClusterSecret true, or pulumi config rm argocdSpokes",
+    },
   ];
 }
 

@@ -17,6 +17,7 @@ import { fleetNames, type HubIdentity, hubName } from "../lib/names.ts";
 import { registrySecrets } from "../lib/registries.ts";
 import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
+import { argocdElsewhere } from "./argocd.ts";
 import type { HubNetwork } from "./network.ts";
 import { gitInterval } from "./receivers.ts";
 import type { Settings } from "./settings.ts";
@@ -33,8 +34,8 @@ export interface BridgeSources {
   readonly tenants: FleetBoundary;
   readonly addonBoundary: FleetBoundary | undefined;
   readonly metrics: MetricsWorkspace | undefined;
-  /** By controller. */
-  readonly identities: Readonly<Record<string, IrsaRole>>;
+  /** By controller; of one whose role is not the stack's there is the identity alone. */
+  readonly identities: Readonly<Record<string, Pick<IrsaRole, "identity"> & Partial<Pick<IrsaRole, "role">>>>;
 }
 
 function gitSources(settings: Settings): ClusterMetadata["repositories"] {
@@ -60,9 +61,9 @@ function identityMetadata(identities: BridgeSources["identities"]): pulumi.Outpu
 
 /** When the newest of the roles was made that act on spokes. */
 function newestOf(identities: BridgeSources["identities"]): pulumi.Output<string> {
-  const roles = (Object.entries(identities) as [HubIdentity, IrsaRole][]).filter(([name]) => onSpokes.includes(name));
+  const roles = onSpokes.flatMap((name) => identities[name]?.role ?? []);
   return pulumi
-    .all(roles.map(([, { role }]) => role.createDate))
+    .all(roles.map(({ createDate }) => createDate))
     .apply((dates) => dates.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? "");
 }
 
@@ -120,7 +121,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         addons: [
           ...["crossplane", "external_secrets", "flux"],
           ...(settings.kyverno ? ["kyverno"] : []),
-          ...(settings.argocdSpokes ? [argocdIdentity] : []),
+          ...(settings.argocdSpokes && !argocdElsewhere(settings) ? [argocdIdentity] : []),
         ],
       }),
     );

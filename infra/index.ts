@@ -18,10 +18,9 @@ import { RegistryCredentialsSecret } from "../components/registry-credentials.ts
 import { SealingKeySecrets } from "../components/sealing-key-secrets.ts";
 import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
-import { argocdIdentity } from "../lib/argocd.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
-import { argocdRole } from "./argocd.ts";
+import { argocdElsewhere, argocdIdentities, argocdStore } from "./argocd.ts";
 import { addonBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
@@ -94,7 +93,7 @@ const identities = hubIdentities({
   tags,
 });
 const agent = metrics && metricsRole(settings, cluster, metrics, tags);
-const argocd = argocdRole(settings, account, cluster, tags);
+const argocd = argocdIdentities(settings, account, cluster, tags);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -105,7 +104,11 @@ const chart = {
 };
 const flux = new Flux("flux", { ...chart, roleArns: fluxRoles(identities) }, onHub);
 const crossplane = new Crossplane("crossplane", chart, onHub);
-const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
+const externalSecrets = new ExternalSecrets(
+  "external-secrets",
+  { ...chart, pushSecrets: argocdElsewhere(settings) },
+  onHub,
+);
 
 // The bridge: the facts of the hub for Git, which takes over from here. It is removed first: while a spoke exists, both guards
 // keep the root Kustomization and everything below.
@@ -121,7 +124,7 @@ const bridge = new ClusterSecret(
     tenants,
     addonBoundary,
     metrics,
-    identities: { ...identities, ...(agent && { prometheus: agent }), ...(argocd && { [argocdIdentity]: argocd }) },
+    identities: { ...identities, ...(agent && { prometheus: agent }), ...argocd },
   }),
   { provider: cluster.provider, dependsOn: [flux] },
 );
@@ -135,6 +138,16 @@ const store = new SecretStore(
   { subject: subjects["external-secrets"], roleArn: identities["external-secrets"].arn, region: account.region },
   { provider: cluster.provider, dependsOn: [flux, externalSecrets] },
 );
+const ofArgocd = argocdStore(settings, account, argocd);
+const spokesStore = ofArgocd
+  ? [
+      new SecretStore("argocd-secrets-store", ofArgocd, {
+        provider: cluster.provider,
+        // Its namespace is the bridge's.
+        dependsOn: [bridge, externalSecrets],
+      }),
+    ]
+  : [];
 const root = { namespace: fluxNamespace, kustomizationName: hubName };
 const guard = new RootKustomizationGuard("root-guard", root, { ...onHub, aliases: formerly.rootGuard });
 const receiverArgs = hubReceiver(settings, receiverToken, store);
@@ -147,7 +160,18 @@ const sealingArgs = hubSealingKeys(sealingKeys, store);
 const sealing = sealingArgs ? [new SealingKeySecrets("hub-sealing-keys", sealingArgs, withStore)] : [];
 const sync = new FluxSync("gitops-system", fluxSync({ settings, git, bridge, store, root }), {
   provider: cluster.provider,
-  dependsOn: [flux, crossplane, externalSecrets, store, bridge, credentials, guard, ...receiver, ...sealing],
+  dependsOn: [
+    flux,
+    crossplane,
+    externalSecrets,
+    store,
+    bridge,
+    credentials,
+    guard,
+    ...receiver,
+    ...sealing,
+    ...spokesStore,
+  ],
 });
 new RemainingSpokesGuard("remaining-spokes-guard", root, {
   provider: cluster.provider,

@@ -17,6 +17,12 @@ export type ArgocdAccess = {
 /** The key of Argo CD among the hub's identities and add-ons. */
 export const argocdIdentity = "argocd";
 
+/** The key, among the hub's identities, of what writes spokes into Secrets Manager for an Argo CD elsewhere. */
+export const argocdSecretsIdentity = "argocd_secrets";
+
+/** The service account of {@link argocdSecretsIdentity} in Argo CD's namespace of the hub, and its SecretStore. */
+export const argocdSecretsStore = "argocd-secrets";
+
 /** The part of Argo CD that acts on clusters, and the name that upstream's chart gives its service account. */
 export const argocdController = "argocd-application-controller";
 
@@ -58,4 +64,17 @@ export function argocdClusterSecret(metadata: ClusterMetadata, access: ArgocdAcc
       ...limits(access.namespaces),
     },
   };
+}
+
+/** In a template of External Secrets, what stands for the text itself. */
+const literal = (text: string): string => text.replaceAll("{{", '{{ "{{" }}');
+
+/** A cluster secret as a template of a PushSecret, of which each part becomes a member of one secret: labels and annotations as JSON. */
+export function argocdPushTemplate({
+  labels,
+  annotations,
+  data,
+}: ReturnType<typeof argocdClusterSecret>): Record<string, string> {
+  const members = { ...data, labels: JSON.stringify(labels), annotations: JSON.stringify(annotations) };
+  return Object.fromEntries(Object.entries(members).map(([key, value]) => [key, literal(value)]));
 }

@@ -28,3 +28,6 @@ export const chainArtifact = "bootstrap-chain";
 
 /** What becomes the Argo CD cluster secret of a spoke, on hubs whose Argo CD acts on spokes. */
 export const argocdClusterFolder = "spoke-bootstrap/argocd";
+
+/** The same, which also goes to Secrets Manager, where Argo CD is elsewhere. */
+export const argocdElsewhereFolder = "spoke-bootstrap/argocd-elsewhere";

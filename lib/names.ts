@@ -39,6 +39,7 @@ export const platformNamespaces: readonly string[] = [
   ...Object.values(namespaces),
   "external-secrets",
   "fleet-releases",
+  "argocd",
   "aws-load-balancer-controller",
   "cert-manager",
   "external-dns",
@@ -87,6 +88,9 @@ export function fleetNames(fleet: string) {
     /** Of Argo CD on the hub, and the one that it assumes on spokes. */
     argocdRole: `${hub}-argocd`,
     argocdSpokesRole: `${hub}-argocd-spokes`,
+    /** With which the hub writes spokes for an Argo CD elsewhere into Secrets Manager, and the secret of each. */
+    argocdSecretsRole: `${hub}-argocd-secrets`,
+    argocdSecret: (spoke: string) => `${fleet}/argocd/${spoke}`,
     /** With which Grafana reads the fleet's metrics. */
     grafanaRole: `${hub}-grafana`,
     boundaryPolicy: `${fleet}-boundary`,
@@ -133,7 +137,7 @@ export function derivedNames(
     { kind: "eksCluster", name: names.hubCluster },
     { kind: "eksNodeGroup", name: names.nodeGroup },
     ...[
-      ...[names.clusterRole, names.nodeRole, names.metricsRole, names.grafanaRole, names.argocdSpokesRole],
+      ...[names.clusterRole, names.nodeRole, names.metricsRole, names.grafanaRole, names.argocdSecretsRole],
       ...hubIdentities.map(names.identityRole),
     ].map((name) => ({ kind: "iamRole", name }) as const),
     { kind: "iamPolicy", name: names.boundaryPolicy },

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { argocdClusterFolder, bridgeFile, platformHub, ringsPolicy } from "../../lib/layout.ts";
+import { argocdClusterFolder, argocdElsewhereFolder, bridgeFile, platformHub, ringsPolicy } from "../../lib/layout.ts";
 import { Files, filesBelow, isFolder, isYaml } from "../render/files.ts";
 import { type Finding, Findings, type Warning } from "../render/findings.ts";
 import { allObjects, type RenderedFleet } from "../render/fleet.ts";
@@ -109,11 +109,17 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
   const applied = new Set(sources.map(({ file }) => original(file)));
   const system = join(root, "gitops-system");
   const data = fleets.flatMap(({ name }) => [ringsPolicy(name), bridgeFile(name)].map((file) => join(system, file)));
-  const isData = (file: string) => data.includes(file) || isBelow(join(system, "templates", "ring"), file);
+  // What rings are made of, and what people copy.
+  const copied = [
+    ...["ring", "argocd-elsewhere"].map((name) => join(system, "templates", name)),
+    join(root, "gitops-workloads", "templates", "argocd"),
+  ];
+  const isData = (file: string) => data.includes(file) || copied.some((folder) => isBelow(folder, file));
   const isOfSomeHubs = (file: string) => {
     const [folder = ""] = relative(join(system, platformHub), file).split("/");
     const isChosen = existsSync(join(system, platformHub, folder, "kustomization.yaml"));
-    return isChosen || isBelow(join(system, argocdClusterFolder), file);
+    const ofArgocd = [argocdClusterFolder, argocdElsewhereFolder].map((each) => join(system, each));
+    return isChosen || ofArgocd.some((each) => isBelow(each, file));
   };
   return ["gitops-system", "gitops-workloads"]
     .map((name) => join(root, name))

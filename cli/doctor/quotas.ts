@@ -21,6 +21,7 @@ export function hubShare({
   zones = 2,
   metrics = "none",
   argocdSpokes,
+  argocdRoleArn,
 }: Readable): Share {
   const gateways = vpcId ? 0 : { single: 1, "per-zone": zones, none: 0 }[natGateways];
   return {
@@ -31,7 +32,7 @@ export function hubShare({
     clusters: 1,
     oidcProviders: 1,
     // Its control plane's, its nodes', and those of its controllers.
-    roles: 2 + hubIdentities.length + (metrics === "none" ? 0 : 1) + (argocdSpokes ? 2 : 0),
+    roles: 2 + hubIdentities.length + (metrics === "none" ? 0 : 1) + (argocdSpokes ? (argocdRoleArn ? 1 : 2) : 0),
   };
 }
 

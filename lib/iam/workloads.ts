@@ -40,3 +40,24 @@ export function spokeViewerPolicy(scope: Scope, spokePrefix: string): PolicyDocu
 /** What Argo CD on the hub needs in AWS: the role as which it acts on spokes. Its rights there come from access entries for that role. */
 export const argocdPolicy = (spokesRoleArn: string): PolicyDocument =>
   policy({ Sid: "ActOnSpokes", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [spokesRoleArn] });
+
+/**
+ * What External Secrets needs to write spokes for an Argo CD elsewhere into Secrets Manager, to keep them as they are, and to delete them
+ * (providers/v1/aws/secretsmanager/secretsmanager.go of external-secrets v2.9.0). They are encrypted with AWS's own key for the service, which
+ * asks its callers for no right.
+ */
+export const argocdSecretsPolicy = (secretArn: string): PolicyDocument =>
+  policy({
+    Sid: "WriteSpokes",
+    Effect: "Allow",
+    Action: [
+      "secretsmanager:CreateSecret",
+      "secretsmanager:DeleteSecret",
+      "secretsmanager:DescribeSecret",
+      "secretsmanager:GetSecretValue",
+      "secretsmanager:PutSecretValue",
+      "secretsmanager:TagResource",
+      "secretsmanager:UntagResource",
+    ],
+    Resource: [secretArn],
+  });

@@ -176,3 +176,74 @@ describe("the removal of Karpenter", () => {
     await expect.poll(() => remove().ok, { timeout: 30_000 }).toBe(true);
   });
 });
+
+describe("the removal of Argo CD", () => {
+  const addon = render(withAddons("minimal", ["argocd"]));
+  const applications = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "applications.argoproj.io" },
+    spec: {
+      group: "argoproj.io",
+      names: { plural: "applications", kind: "Application" },
+      scope: "Namespaced",
+      versions: [
+        {
+          name: "v1alpha1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      ],
+    },
+  };
+  const application = {
+    apiVersion: "argoproj.io/v1alpha1",
+    kind: "Application",
+    metadata: { name: "payment-app", namespace: "argocd" },
+    spec: { destination: { server: "https://kubernetes.default.svc", namespace: "payment-app" } },
+  };
+  const made = (name: string, annotations: object) => ({
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name, namespace: "payment-app", annotations },
+  });
+  const inNamespace = ["--namespace", "payment-app"];
+  const remove = (...args: string[]) => kubectl(["delete", ...args, "--dry-run=server"]);
+  const argocd = () => remove("kustomization", "argocd", "--namespace", "flux-system");
+  const governance: readonly (readonly string[])[] = [
+    ["namespace", "payment-app"],
+    ["serviceaccount", "of-the-platform", ...inNamespace],
+    ["roles.rbac.authorization.k8s.io", "deployer", ...inNamespace],
+    ["rolebinding", "deployer", ...inNamespace],
+    ["providerconfigs.aws.m.upbound.io", "aws", ...inNamespace],
+  ];
+
+  beforeAll(() => {
+    const step = addon.by("tools").filter(({ metadata }) => metadata.name === "argocd");
+    const own = addon.by("argocd").filter((object) => object.kind === "Namespace" || isPolicy(object));
+    const tracked = { "argocd.argoproj.io/tracking-id": "payment-app:/ServiceAccount:payment-app/of-argocd" };
+    client.apply([...step, ...own, made("of-the-platform", {}), made("of-argocd", tracked)]);
+    client.apply(spoke.by("workloads").filter(({ kind }) => kind === "ProviderConfig"));
+  });
+
+  test("waits for nothing where its kinds never came", () => {
+    expect(argocd()).toMatchObject({ ok: true });
+    for (const args of governance) expect(remove(...args)).toMatchObject({ ok: true });
+  });
+
+  test("waits for the last Application, and so do the rights and the namespace to which it goes, but not what it made", async () => {
+    client.define([applications]);
+    client.apply([application]);
+    // The API server looks for new kinds every half minute.
+    await expect.poll(() => argocd().text, { timeout: 90_000 }).toContain("Application payment-app still exists");
+    for (const args of governance)
+      await expect
+        .poll(() => remove(...args).text, { timeout: 90_000 })
+        .toContain("is removed after what needs it; Application argocd/payment-app still exists");
+    expect(remove("serviceaccount", "of-argocd", ...inNamespace)).toMatchObject({ ok: true });
+    expect(kubectl(["delete", "application", "payment-app", "--namespace", "argocd"])).toMatchObject({ ok: true });
+    await expect.poll(() => argocd().ok, { timeout: 30_000 }).toBe(true);
+    for (const args of governance) await expect.poll(() => remove(...args).ok, { timeout: 30_000 }).toBe(true);
+  });
+});

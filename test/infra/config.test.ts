@@ -315,16 +315,6 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "needs the Argo CD cluster secret of the hub",
   ],
   [
-    "Argo CD on spokes when it is elsewhere",
-    {
-      argocdClusterSecret: "true",
-      argocdSpokes: "true",
-      argocdRoleArn: "arn:aws:iam::111111111111:role/argocd",
-    },
-    "argocdSpokes",
-    "is for an Argo CD on the hub",
-  ],
-  [
     "a topic for alerts without a workspace that evaluates them",
     { metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
     "metricsAlertTopicArn",

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { fromBase64 } from "../../lib/bridge.ts";
+import { allowed } from "../support/iam.ts";
 import { type Registered, type Run, runStack, stackConfig } from "../support/program.ts";
 
 /**
@@ -412,6 +413,67 @@ describe("a stack whose Argo CD acts on spokes", () => {
     ]);
     expect(run("dev").outputs["bridgeData"]).not.toHaveProperty("argocd_iam_role_arn");
     expect(run("dev").resources.filter(({ name }) => name.startsWith("argocd"))).toEqual([]);
+  });
+
+  it("has for an Argo CD elsewhere a role that writes the fleet's secrets for it, and no other, and a store that uses it", async () => {
+    const elsewhere = "arn:aws:iam::111111111111:role/argocd";
+    const { resources, outputs } = await runStack("dev", {
+      "eks-gitops-fleet:argocdClusterSecret": "true",
+      "eks-gitops-fleet:argocdSpokes": "true",
+      "eks-gitops-fleet:argocdRoleArn": elsewhere,
+    });
+    const data = outputs["bridgeData"] as Record<string, string>;
+    expect(data).toMatchObject({
+      argocd_iam_role_arn: elsewhere,
+      argocd_namespace: "argocd",
+      argocd_secrets_iam_role_arn: expect.stringMatching(/:role\/fleet-dev-hub-argocd-secrets$/),
+      argocd_secrets_namespace: "argocd",
+      argocd_secrets_service_account: "argocd-secrets",
+    });
+    // The hub has no Argo CD.
+    expect(JSON.parse(data["addons"] ?? "")).not.toContain("argocd");
+    expect(resources.map(({ name }) => name).filter((name) => /^argocd(-spokes)?(-role)?$/.test(name))).toEqual([]);
+    const inputs = (name: string) => resources.find((each) => each.name === name)?.inputs ?? {};
+    const may = (action: string, resource: string) =>
+      allowed(JSON.parse(String(inputs("argocd-secrets-policy")["policy"])), { action, resource });
+    const secret = (name: string) =>
+      `arn:aws:secretsmanager:${data["aws_region"]}:${data["aws_account_id"]}:secret:${name}`;
+    for (const verb of [
+      "CreateSecret",
+      "PutSecretValue",
+      "GetSecretValue",
+      "DescribeSecret",
+      "TagResource",
+      "DeleteSecret",
+    ]) {
+      const action = `secretsmanager:${verb}`;
+      expect(may(action, secret("fleet-dev/argocd/blue-AbCdEf")), action).toBe(true);
+      for (const other of [
+        "fleet-dev/git/gitops-system-AbCdEf",
+        "fleet-dev/sealing-keys/dev/1-AbCdEf",
+        "other/argocd/blue-AbCdEf",
+      ])
+        expect(may(action, secret(other)), `${action} ${other}`).toBe(false);
+    }
+    for (const action of [
+      "secretsmanager:PutResourcePolicy",
+      "secretsmanager:UpdateSecret",
+      "kms:Decrypt",
+      "sts:AssumeRole",
+    ])
+      expect(may(action, secret("fleet-dev/argocd/blue-AbCdEf")), action).toBe(false);
+    const trust = JSON.stringify(JSON.parse(String(inputs("argocd-secrets-role")["assumeRolePolicy"])));
+    expect(trust).toContain("system:serviceaccount:argocd:argocd-secrets");
+    expect(inputs("argocd-secrets-store-store")).toMatchObject({
+      metadata: { name: "argocd-secrets", namespace: "argocd" },
+      spec: { provider: { aws: { service: "SecretsManager", secretsManager: { forceDeleteWithoutRecovery: true } } } },
+    });
+    const pushes = (all: typeof resources) =>
+      all.filter(({ inputs }) => JSON.stringify(inputs).includes('"processPushSecret":true')).length;
+    expect([pushes(resources), pushes(run("dev").resources)]).toEqual([1, 0]);
+    expect(JSON.stringify(run("dev").resources.map(({ inputs }) => inputs))).not.toContain(
+      "forceDeleteWithoutRecovery",
+    );
   });
 
   it("tells Argo CD that it has rights in its own namespace of the hub only; without a role for spokes it tells of no limit", async () => {

@@ -98,6 +98,11 @@ describe("the rules take", () => {
       { argocdClusterSecret: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
     ],
     ["an Argo CD on the hub that acts on spokes", { argocdClusterSecret: true, argocdSpokes: true }],
+    [
+      "an Argo CD elsewhere that acts on spokes",
+      { argocdClusterSecret: true, argocdSpokes: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
+    ],
+    ["the default namespace of Argo CD", { argocdClusterSecret: true, argocdNamespace: "argocd" }],
   ] as [string, Readable][])("%s", (_what, changes) => {
     expect(inDev(changes)).toEqual([]);
   });

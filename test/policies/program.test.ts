@@ -43,6 +43,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
   ["dev", " with an Argo CD on it", { [key("argocdClusterSecret")]: "true" }],
   ["dev", " with an Argo CD elsewhere", argocd],
   ["dev", " with an Argo CD for spokes", { [key("argocdClusterSecret")]: "true", [key("argocdSpokes")]: "true" }],
+  ["dev", " with an Argo CD elsewhere for spokes", { ...argocd, [key("argocdSpokes")]: "true" }],
   ["prod", "", {}],
   ["prod", " with mirrors that a token opens", mirrors],
   [

@@ -11,7 +11,7 @@ import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
 import { arns, dnsSuffix, type PolicyDocument, policyLimits, type Scope } from "../../lib/iam/policy.ts";
 import { sweepPolicy } from "../../lib/iam/sweep.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
-import { argocdPolicy, secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
+import { argocdPolicy, argocdSecretsPolicy, secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
 import { derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
 import { addonPermissions } from "./addon-catalogue.ts";
 
@@ -83,6 +83,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     }),
     "Flux on the hub": spokeViewerPolicy(scope, names.spokePrefix),
     "Argo CD on the hub": argocdPolicy(named.role(names.argocdSpokesRole)),
+    "spokes for an Argo CD elsewhere": argocdSecretsPolicy(named.secret(names.argocdSecret("*"))),
   };
   return Object.entries({ managed, inlineRole }).flatMap(([kind, documents]) =>
     Object.entries(documents).map(([name, document]) => ({

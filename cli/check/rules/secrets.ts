@@ -34,10 +34,34 @@ const isEmpty = (values: unknown, inGit: ReadonlySet<string>): boolean =>
     return name !== undefined && !inGit.has(name);
   });
 
+const within = (value: unknown, keys: readonly string[]): boolean =>
+  isObject(value) && Object.keys(value).every((key) => keys.includes(key));
+
+/** Whether it is an Argo CD cluster secret that says where a cluster is and as which role Argo CD acts there, without a credential. */
+function isClusterOfArgocd({ metadata, stringData, data }: Record<string, unknown>): boolean {
+  const labels = isObject(metadata) && isObject(metadata["labels"]) ? metadata["labels"] : {};
+  if (labels["argocd.argoproj.io/secret-type"] !== "cluster" || data !== undefined || !isObject(stringData))
+    return false;
+  if (!within(stringData, ["clusterResources", "config", "name", "namespaces", "server"])) return false;
+  try {
+    const config: unknown = JSON.parse(String(stringData["config"]));
+    return (
+      isObject(config) &&
+      within(config, ["awsAuthConfig", "tlsClientConfig"]) &&
+      within(config["awsAuthConfig"] ?? {}, ["clusterName", "roleARN"]) &&
+      within(config["tlsClientConfig"] ?? {}, ["caData", "insecure"])
+    );
+  } catch {
+    // What can't be read may hold anything.
+    return false;
+  }
+}
+
 const isSecret = ({ content }: Source, inGit: ReadonlySet<string>): boolean =>
   isManifest(content) &&
   content.apiVersion === "v1" &&
   content.kind === "Secret" &&
+  !isClusterOfArgocd({ ...content }) &&
   !(isEmpty(content["data"], inGit) && isEmpty(content["stringData"], inGit));
 
 /** The documents of a file; none if it is not YAML, which is reported where the file is used. */

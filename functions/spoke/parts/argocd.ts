@@ -1,11 +1,17 @@
-import { type ArgocdAccess, argocdClusterSecret, argocdIdentity } from "../../../lib/argocd.ts";
-import { type ClusterMetadata, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
+import {
+  type ArgocdAccess,
+  argocdClusterSecret,
+  argocdIdentity,
+  argocdPushTemplate,
+  argocdSecretsIdentity,
+} from "../../../lib/argocd.ts";
+import { clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
 import { arns } from "../../../lib/iam/policy.ts";
-import { argocdClusterFolder, chainArtifact } from "../../../lib/layout.ts";
+import { argocdClusterFolder, argocdElsewhereFolder, chainArtifact } from "../../../lib/layout.ts";
 import { fleetNames, namespaces } from "../../../lib/names.ts";
 import type { Context } from "../context.ts";
 import { otherKinds } from "../kinds.ts";
-import type { KubeObject } from "../kube.ts";
+import { at, type KubeObject } from "../kube.ts";
 import { patchOf } from "../patches.ts";
 import { resources } from "../resources.ts";
 import { teamAccessPolicies } from "../teams.ts";
@@ -13,30 +19,53 @@ import { composeEntry, composeGrant, grantReady } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { metadataOf, spokeFacts } from "./handover.ts";
 
+type Secret = ReturnType<typeof argocdClusterSecret>;
+
+const additions = (kind: string, values: Readonly<Record<string, unknown>>): object =>
+  patchOf({ kind }, ...Object.entries(values).map(([path, value]) => ({ op: "add", path, value })));
+
 /** Patches of the Secret in Git, which is empty. */
-function secretPatches(metadata: ClusterMetadata, access: ArgocdAccess, ring: string | undefined): object[] {
-  const { labels, annotations, data } = argocdClusterSecret(metadata, access, ring);
-  const values = {
-    "/metadata/name": clusterSecretName(metadata.name),
+const secretPatch = (name: string, { labels, annotations, data }: Secret): object =>
+  additions("Secret", {
+    "/metadata/name": name,
     "/metadata/labels": labels,
     "/metadata/annotations": annotations,
     "/data": inBase64(data),
-  };
-  return [patchOf({ kind: "Secret" }, ...Object.entries(values).map(([path, value]) => ({ op: "add", path, value })))];
-}
+  });
+
+/**
+ * Patches of the PushSecret in Git, by which the Secret goes to Secrets Manager. It says all that the Secret says: External Secrets looks at a
+ * PushSecret that changes, and at its Secret only at its interval.
+ */
+const pushPatch = ({ hub, spoke, tags }: Context, name: string, secret: Secret): object =>
+  additions("PushSecret", {
+    "/metadata/name": name,
+    "/spec/selector/secret/name": name,
+    "/spec/data/0/match/remoteRef/remoteKey": fleetNames(hub.fleet).argocdSecret(spoke.metadata.name),
+    "/spec/data/0/metadata/spec/tags": tags(),
+    "/spec/template/data": argocdPushTemplate(secret),
+  });
+
+const pushHealth = {
+  apiVersion: "external-secrets.io/v1alpha1",
+  kind: "PushSecret",
+  inProgress: "!has(status.conditions)",
+  current: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'True')",
+};
 
 /**
  * The spoke's Argo CD cluster secret on the hub. Flux writes it: Crossplane composes what is in the Spoke's own namespace only, and Argo CD
  * reads what is in its own.
  */
-function clusterKustomization(name: string, namespace: string, patches: object[]): KubeObject {
+function clusterKustomization(context: Context, { elsewhere, namespace }: Chosen, secret: Secret): KubeObject {
+  const name = clusterSecretName(context.spoke.metadata.name);
   return {
     apiVersion: otherKinds.Kustomization,
     kind: "Kustomization",
-    metadata: { name },
+    metadata: { name: context.composer.objectName(resources.argocdCluster) },
     spec: {
       sourceRef: { kind: "ExternalArtifact", name: chainArtifact, namespace: namespaces.flux },
-      path: `./${argocdClusterFolder}`,
+      path: `./${elsewhere ? argocdElsewhereFolder : argocdClusterFolder}`,
       targetNamespace: namespace,
       interval: "10m",
       retryInterval: "30s",
@@ -44,7 +73,8 @@ function clusterKustomization(name: string, namespace: string, patches: object[]
       prune: true,
       wait: true,
       deletionPolicy: "WaitForTermination",
-      patches,
+      ...(elsewhere && { healthCheckExprs: [pushHealth] }),
+      patches: [secretPatch(name, secret), ...(elsewhere ? [pushPatch(context, name, secret)] : [])],
     },
   };
 }
@@ -52,23 +82,42 @@ function clusterKustomization(name: string, namespace: string, patches: object[]
 /** What lets Argo CD into the spoke. */
 const access = [resources.argocdEntry, resources.argocdPolicy] as const;
 
-/** What decides on Argo CD: the stack gives it a role for spokes, the Composition namespaces on them. */
-const chosen = ({ hub, settings }: Pick<Context, "hub" | "settings">) => {
+interface Chosen {
+  /** Whether Argo CD is in another cluster than the hub. */
+  readonly elsewhere: boolean;
+  /** Of its cluster secrets on the hub. */
+  readonly namespace: string;
+  /** As whom it acts on spokes. */
+  readonly roleArn: string;
+  /** In which namespaces of spokes. */
+  readonly namespaces: readonly string[];
+}
+
+/**
+ * What decides on Argo CD: the stack names a role for spokes, the Composition namespaces on them. An access entry can't pass to another role:
+ * the access of the former one is taken back first, as if there were no Argo CD.
+ */
+function chosen({ hub, observed, settings }: Pick<Context, "hub" | "observed" | "settings">): Chosen | undefined {
   const identity = hub.identities[argocdIdentity];
-  return identity && settings.argocd && { identity, argocd: settings.argocd };
-};
+  if (identity === undefined || settings.argocd === undefined) return undefined;
+  const elsewhere = hub.identities[argocdSecretsIdentity] !== undefined;
+  const roleArn = elsewhere ? identity.roleArn : arns(hub.aws).role(fleetNames(hub.fleet).argocdSpokesRole);
+  const former = at(observed.get(resources.argocdEntry)?.spec, "forProvider", "principalArn");
+  if (former !== undefined && former !== roleArn) return undefined;
+  return { elsewhere, namespace: identity.namespace, roleArn, namespaces: settings.argocd.namespaces };
+}
 
 /** Whether Argo CD has access to the spoke, and is to have none any more. */
 export const argocdLeaves = (context: Pick<Context, "hub" | "observed" | "settings">): boolean =>
   chosen(context) === undefined && access.some((resource) => context.observed.has(resource));
 
 /**
- * Argo CD on the hub, where it is chosen: its access, and the cluster secret by which it knows the spoke. The secret has the name of a role
- * and no credential. Argo CD looks only once at what it may not list, and then leaves it out for hours (gitops-engine, clusterCache), so
- * the secret comes after the access, is told of namespaces after the access, and goes before it.
+ * Argo CD on the hub or elsewhere, where it is chosen: its access, and the cluster secret by which it knows the spoke. The secret has the name
+ * of a role and no credential. Argo CD looks only once at what it may not list, and then leaves it out for hours (gitops-engine,
+ * clusterCache), so the secret comes after the access, is told of namespaces after the access, and goes before it.
  */
 export function composeArgocd(context: Context): void {
-  const { composer, hub, labelled, spoke } = context;
+  const { composer, labelled, spoke } = context;
   const wanted = chosen(context);
   if (wanted === undefined) {
     // Crossplane forgets the Kustomization before it is gone.
@@ -77,23 +126,19 @@ export function composeArgocd(context: Context): void {
     if (isTold) for (const resource of access) composer.keep(resource);
     return;
   }
-  const { identity, argocd } = wanted;
-  const roleArn = arns(hub.aws).role(fleetNames(hub.fleet).argocdSpokesRole);
+  const { roleArn, namespaces } = wanted;
   const rights = { entry: resources.argocdEntry, arn: roleArn };
-  const grant = { resource: resources.argocdPolicy, namespaces: argocd.namespaces };
+  const grant = { resource: resources.argocdPolicy, namespaces };
   composeEntry(context, rights);
   composeGrant(context, { ...rights, ...grant, policy: teamAccessPolicies.edit });
   const { endpoint, certificateAuthority } = controlPlaneFacts(context);
   const needs = { ...spokeFacts(context), endpoint, certificateAuthority, access: grantReady(context, grant) };
-  composer.object(resources.argocdCluster, needs, ({ endpoint, certificateAuthority, access: _, ...known }) =>
-    clusterKustomization(
-      composer.objectName(resources.argocdCluster),
-      identity.namespace,
-      secretPatches(
-        metadataOf(context, known),
-        { kind: "role", roleArn, endpoint, certificateAuthority, ...argocd },
-        spoke.spec.ring,
-      ),
-    ),
-  );
+  composer.object(resources.argocdCluster, needs, ({ endpoint, certificateAuthority, access: _, ...known }) => {
+    const reach: ArgocdAccess = { kind: "role", roleArn, endpoint, certificateAuthority, namespaces };
+    return clusterKustomization(
+      context,
+      wanted,
+      argocdClusterSecret(metadataOf(context, known), reach, spoke.spec.ring),
+    );
+  });
 }

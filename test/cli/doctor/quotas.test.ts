@@ -213,6 +213,19 @@ describe("what is counted for", () => {
     });
   });
 
+  test.for([
+    ["on the hub", ""],
+    ["elsewhere", "arn:aws:iam::111111111111:role/argocd"],
+  ] as const)("an Argo CD %s adds the roles that the program makes for it", async ([, argocdRoleArn]) => {
+    const config = { argocdClusterSecret: "true", argocdSpokes: "true", argocdRoleArn };
+    const own = Object.fromEntries(Object.entries(config).map(([key, value]) => [`eks-gitops-fleet:${key}`, value]));
+    const roles = (all: readonly { type: string }[]) => all.filter(({ type }) => type === types.roles).length;
+    const [before, after] = [await runStack("dev"), await runStack("dev", own)];
+    const { settings } = await devStack();
+    const more = hubShare({ ...settings, argocdSpokes: true, argocdRoleArn }).roles - hubShare(settings).roles;
+    expect(more).toBe(roles(after.resources) - roles(before.resources));
+  });
+
   test("a hub in an existing VPC makes no network", () => {
     expect(hubShare({ vpcId: "vpc-0123456789abcdef0", natGateways: "per-zone", zones: 3 })).toMatchObject({
       vpcs: 0,

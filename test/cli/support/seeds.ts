@@ -236,6 +236,21 @@ export const seeds: readonly Seed[] = [
     clusters: [],
   },
   {
+    fault: "an Argo CD cluster secret with a token",
+    changes: [
+      replaced(
+        "gitops-workloads/templates/argocd/cluster/cluster.yaml",
+        '{"tlsClientConfig":{"insecure":false}}',
+        '{"bearerToken":"t0ps3cret","tlsClientConfig":{"insecure":false}}',
+      ),
+    ],
+    rule: "plain-secret",
+    file: "gitops-workloads/templates/argocd/cluster/cluster.yaml",
+    on: "kind: Secret",
+    problem: `Secret cluster-${variable("cluster_name")} is here in plain text`,
+    clusters: [],
+  },
+  {
     fault: "a plain Secret that nothing applies",
     changes: [{ file: "gitops-workloads/notes/token.yaml", to: secret }],
     rule: "plain-secret",

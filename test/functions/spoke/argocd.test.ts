@@ -10,6 +10,20 @@ const identity = {
   serviceAccount: "argocd-application-controller",
 };
 const onHub = { ...hub, identities: { ...hub.identities, argocd: identity } };
+const elsewhereRole = "arn:aws:iam::111111111111:role/argocd";
+/** A hub whose stack names the role of an Argo CD in another cluster. */
+const elsewhere = {
+  ...hub,
+  identities: {
+    ...hub.identities,
+    argocd: { ...identity, roleArn: elsewhereRole },
+    argocd_secrets: {
+      roleArn: "arn:aws:iam::000000000000:role/fleet-hub-argocd-secrets",
+      namespace: "argocd",
+      serviceAccount: "argocd-secrets",
+    },
+  },
+};
 const spokesRole = "arn:aws:iam::000000000000:role/fleet-hub-argocd-spokes";
 const given = (...namespaces: string[]) => settings({ argocd: { namespaces } });
 const keys = ["access-entry-argocd", "access-policy-argocd", "argocd"];
@@ -131,6 +145,85 @@ describe("Argo CD on the hub", () => {
     expect(world.gone).toBe(true);
     const order = world.removed.filter((key) => keys.includes(key));
     expect(order).toEqual(["argocd", "access-policy-argocd", "access-entry-argocd"]);
+  });
+});
+
+describe("Argo CD elsewhere", () => {
+  const options = { hub: elsewhere, settings: given("shop") };
+  type Operations = Record<string, unknown>;
+
+  /** What Flux makes of each of the two objects in Git. */
+  function patches(world: World): { secret: Operations; push: Operations } {
+    const found = at(world.object("argocd").spec, "patches") as { target: { kind: string }; patch: string }[];
+    expect(found.map(({ target }) => target)).toEqual([{ kind: "Secret" }, { kind: "PushSecret" }]);
+    const [secret = {}, push = {}] = found.map(({ patch }) =>
+      Object.fromEntries(
+        (JSON.parse(patch) as { path: string; value: unknown }[]).map((each) => [each.path, each.value]),
+      ),
+    );
+    return { secret, push };
+  }
+
+  test("gets access as the role that the stack names, and no role of the fleet does", () => {
+    const world = ready({}, options);
+    expect(world.forProvider("access-entry-argocd")).toMatchObject({ principalArn: elsewhereRole });
+    expect(world.forProvider("access-policy-argocd")).toMatchObject({
+      principalArn: elsewhereRole,
+      accessScope: { type: "namespace", namespaces: ["shop"] },
+    });
+  });
+
+  test("finds the spoke in Secrets Manager under the fleet's name, with all that the secret on the hub says and no credential", () => {
+    const world = ready({ ring: "early" }, options);
+    expect(world.object("argocd").spec).toMatchObject({
+      path: "./spoke-bootstrap/argocd-elsewhere",
+      targetNamespace: "argocd",
+      healthCheckExprs: [{ kind: "PushSecret" }],
+    });
+    const { secret, push } = patches(world);
+    expect(push).toMatchObject({
+      "/metadata/name": "cluster-blue",
+      "/spec/selector/secret/name": secret["/metadata/name"],
+      "/spec/data/0/match/remoteRef/remoteKey": "fleet/argocd/blue",
+      "/spec/data/0/metadata/spec/tags": { "fleet.internal/fleet": "fleet", "fleet.internal/cluster": "blue" },
+    });
+    const { labels = "", annotations = "", ...data } = push["/spec/template/data"] as Record<string, string>;
+    expect(data).toEqual(fromBase64(secret["/data"] as Record<string, string>));
+    expect(JSON.parse(labels)).toEqual(secret["/metadata/labels"]);
+    expect(JSON.parse(annotations)).toEqual(secret["/metadata/annotations"]);
+    expect(JSON.parse(data["config"] ?? "")).toEqual({
+      awsAuthConfig: { clusterName: "fleet-spoke-blue", roleARN: elsewhereRole },
+      tlsClientConfig: { insecure: false, caData: expect.any(String) },
+    });
+  });
+
+  test("knows a spoke no longer once it is removed, before it loses its access", () => {
+    const world = ready({}, options);
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+    const order = world.removed.filter((key) => keys.includes(key));
+    expect(order).toEqual(["argocd", "access-policy-argocd", "access-entry-argocd"]);
+  });
+
+  test.for([
+    ["from the hub", onHub, elsewhere, elsewhereRole],
+    ["to the hub", elsewhere, onHub, spokesRole],
+  ] as const)("takes over %s by a new access, after the former one is taken back", ([, before, after, role]) => {
+    const world = ready({}, { hub: before, settings: given("shop") });
+    world.removed.length = 0;
+    Object.assign(world, { hub: after });
+    world.stuck.add("argocd");
+    world.settle();
+    // Nothing goes or comes before the former secret has gone.
+    expect(world.removed).toEqual([]);
+    expect(world.forProvider("access-entry-argocd")).not.toMatchObject({ principalArn: role });
+    world.stuck.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(world.removed.toSorted()).toEqual(keys);
+    expect(world.removed[0]).toBe("argocd");
+    expect(world.forProvider("access-entry-argocd")).toMatchObject({ principalArn: role });
+    expect(present(world)).toEqual(keys);
   });
 });
 

@@ -25,7 +25,7 @@ import { render, system, withAddons } from "./spoke.ts";
 
 /** Every admission policy of the fleet, and every request for which it is known what they say. */
 
-const spoke = render(withAddons("minimal", ["rds_instances"]));
+const spoke = render(withAddons("minimal", ["argocd", "rds_instances"]));
 const values = { hub: bridgeData(hub), spoke: spoke.bridge };
 
 /** A manifest of repos/ with the variables of that cluster filled in. */
@@ -145,7 +145,11 @@ const elsewhere = otherCases.map(
 export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends];
 
 /** The policies whose parameters are of a kind that may not be there yet, when nothing of it is: these fail open. */
-const withKindsToCome: readonly string[] = ["rds-instances-deletion-order.fleet.internal"];
+const withKindsToCome: readonly string[] = [
+  "argocd-deletion-order.fleet.internal",
+  "argocd-tenant-deletion-order.fleet.internal",
+  "rds-instances-deletion-order.fleet.internal",
+];
 
 /** Whether a policy fails closed and judges every change of what it judges, or every removal. Region and account of a Spoke can't be changed. */
 export function isComplete({ metadata, spec }: Manifest): boolean {
@@ -168,6 +172,8 @@ const withoutParameters: Readonly<Record<string, "Allow" | "Deny">> = {
   "spoke-placement.fleet.internal": "Deny",
   "spoke-fleet.fleet.internal": "Deny",
   "tenant-source.fleet.internal": "Deny",
+  "argocd-deletion-order.fleet.internal": "Allow",
+  "argocd-tenant-deletion-order.fleet.internal": "Allow",
   "deletion-order.fleet.internal": "Allow",
   "rds-instances-deletion-order.fleet.internal": "Allow",
   "spoke-kustomization-deletion.fleet.internal": "Allow",

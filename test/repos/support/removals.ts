@@ -280,12 +280,72 @@ const volumes: readonly Omit<Removal, "policy">[] = [
   },
 ];
 
+/** What Argo CD delivers on a spoke, to a namespace there. */
+const delivered = (namespace?: string): Manifest => ({
+  apiVersion: "argoproj.io/v1alpha1",
+  kind: "Application",
+  metadata: { name: "app", namespace: "argocd" },
+  spec: { destination: { server: "https://kubernetes.default.svc", ...(namespace !== undefined && { namespace }) } },
+});
+const tracked = { annotations: { "argocd.argoproj.io/tracking-id": `app:/ServiceAccount:${tenantNamespace}/it` } };
+
+const ofArgocd: readonly Omit<Removal, "policy">[] = [
+  {
+    title: "Argo CD while it delivers something",
+    from: kustomization("argocd", {}, "flux-system"),
+    parameters: delivered(tenantNamespace),
+    refused: "Kustomization argocd is removed after what Argo CD delivers; Application app still exists",
+  },
+  {
+    title: "another step beside an Application",
+    from: kustomization("prometheus", {}, "flux-system"),
+    parameters: delivered(tenantNamespace),
+  },
+  {
+    title: "an application that is called argocd, in a namespace of its own",
+    from: kustomization("argocd", {}, tenantNamespace),
+    parameters: delivered(tenantNamespace),
+  },
+];
+
+const byArgocd: readonly Omit<Removal, "policy">[] = [
+  ...governed.map((from) => ({
+    title: `a ${from.kind} of a namespace to which Argo CD delivers`,
+    from: from.kind === "Namespace" ? { ...from, metadata: { ...from.metadata, name: tenantNamespace } } : from,
+    parameters: delivered(tenantNamespace),
+    refused: "is removed after what needs it; Application argocd/app still exists",
+  })),
+  ...governed.map((from) => ({
+    title: `a ${from.kind} beside an Application that goes elsewhere`,
+    from,
+    parameters: delivered("search-app"),
+  })),
+  {
+    title: "a RoleBinding beside an Application of no namespace",
+    from: object(rbac, "RoleBinding"),
+    parameters: delivered(),
+  },
+  {
+    title: "a ServiceAccount that Argo CD itself made",
+    from: object("v1", "ServiceAccount", tracked),
+    parameters: delivered(tenantNamespace),
+  },
+  {
+    title: "a ServiceAccount that Flux made, beside one of Argo CD",
+    from: object("v1", "ServiceAccount", { annotations: { "example.com/owner": "it" } }),
+    parameters: delivered(tenantNamespace),
+    refused: "ServiceAccount it is removed after what needs it; Application argocd/app still exists",
+  },
+];
+
 export const removals: readonly Removal[] = [
   ...steps.map((each) => ({ ...each, policy: "deletion-order.fleet.internal" })),
   ...applications.map((each) => ({ ...each, policy: "tenant-deletion-order.fleet.internal" })),
   ...spokes.map((each) => ({ ...each, policy: "spoke-deletion.fleet.internal" })),
   ...syncs.map((each) => ({ ...each, policy: "spoke-kustomization-deletion.fleet.internal" })),
   ...folders.map((each) => ({ ...each, policy: "spoke-kustomization-folder.fleet.internal" })),
+  ...ofArgocd.map((each) => ({ ...each, policy: "argocd-deletion-order.fleet.internal" })),
+  ...byArgocd.map((each) => ({ ...each, policy: "argocd-tenant-deletion-order.fleet.internal" })),
   ...databases.map((each) => ({ ...each, policy: "rds-instances-deletion-order.fleet.internal" })),
   ...volumes.map((each) => ({ ...each, policy: "volume-deletion-order.fleet.internal" })),
 ];
