@@ -90,7 +90,7 @@ export function profileOf(
         ...(ring === undefined ? {} : { [`${group}/ring`]: ring }),
       },
     },
-    spec: { displayName: cluster.facts.aws_cluster_name ?? name, clusterManager: { name: manager } },
+    spec: { displayName: `${fleet}/${name}`, clusterManager: { name: manager } },
     status: {
       ...(kubernetesVersion === undefined ? {} : { version: { kubernetes: kubernetesVersion } }),
       conditions: [condition("ControlPlaneHealthy", healthy), condition("Joined", joined)],

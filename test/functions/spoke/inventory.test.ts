@@ -38,7 +38,7 @@ describe("the ClusterProfile of a spoke", () => {
     expect(profile).toMatchObject({
       apiVersion: "multicluster.x-k8s.io/v1alpha1",
       kind: "ClusterProfile",
-      spec: { displayName: "fleet-spoke-blue", clusterManager: { name: "eks-gitops-fleet-fleet" } },
+      spec: { displayName: "fleet/blue", clusterManager: { name: "eks-gitops-fleet-fleet" } },
     });
     expect(profile.metadata).toEqual({
       name: "blue",
