@@ -12,7 +12,7 @@ export const managerLabel = "x-k8s.io/cluster-manager";
 export const managerOf = (fleet: string): string => `eks-gitops-fleet-${fleet}`;
 
 /** The access provider, by whose name a consumer chooses the program that makes its tokens. */
-export const accessProvider = "eks";
+const accessProvider = "eks";
 
 interface Condition extends Finding {
   readonly type: string;
