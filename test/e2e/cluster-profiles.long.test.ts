@@ -14,7 +14,6 @@ import {
   getOnSpoke,
   spoke,
   system,
-  UPGRADE_SECONDS,
   untilGone,
   untilReady,
   untilVersion,
@@ -83,7 +82,8 @@ afterAll(async () => {
   await eventually(SECONDS, async () => expect(await isMissing(hub, ["namespace", namespace])).toBe(true));
 });
 
-describe("the cluster inventory", () => {
+// Each wait has a limit of its own.
+describe("the cluster inventory", { timeout: 2_400_000 }, () => {
   test("has the hub, with the facts of its bridge", async () => {
     await eventually(SECONDS, async () => {
       expect(conditionsOf(await profile("hub"))).toEqual({ ControlPlaneHealthy: "True", Joined: "True" });
@@ -151,7 +151,9 @@ describe("the cluster inventory", () => {
     const may = async (...question: string[]) =>
       (await tryKubectl(["auth", "can-i", ...question, "--as", account])).stdout.trim();
     expect(await may("list", "spokes.fleet.internal", "--namespace", "spokes")).toBe("yes");
-    expect(await may("patch", "clusterprofiles.multicluster.x-k8s.io/status", ...inInventory)).toBe("yes");
+    expect(await may("patch", "clusterprofiles.multicluster.x-k8s.io", "--subresource=status", ...inInventory)).toBe(
+      "yes",
+    );
     for (const question of [
       ["patch", "spokes.fleet.internal", "--namespace", "spokes"],
       ["get", "secrets", "--namespace", "spokes"],

@@ -90,7 +90,7 @@ describe("the cluster inventory", () => {
     expect(podOf(behind).imagePullSecrets).toEqual([{ name: find(behind, "Secret").metadata.name }]);
   });
 
-  test("goes with its Kustomization, definition and namespace included, and after it nothing waits for anything", () => {
+  test("goes with its Kustomization, definition and namespace included", () => {
     const [step] = build(folder).filter(({ kind }) => kind === "Kustomization");
     expect(step?.spec).toMatchObject({ prune: true, wait: true, deletionPolicy: "WaitForTermination" });
     for (const { kind, metadata } of objects)

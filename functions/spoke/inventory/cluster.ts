@@ -1,6 +1,7 @@
 import type { BridgeKey } from "../../../lib/bridge-facts.ts";
 import type { Spoke } from "../api.ts";
 import { condition } from "../kube.ts";
+import { isDeleting } from "../parts/guard.ts";
 
 /** What a ClusterProfile says of a cluster, whichever kind of cluster it is. */
 export interface InventoryCluster {
@@ -53,7 +54,7 @@ function healthOf(spoke: Spoke): Finding {
 
 /** A cluster that has once got its bootstrap chain follows Git, also while a later commit fails. */
 function membershipOf(spoke: Spoke): Finding {
-  if (spoke.metadata.deletionTimestamp !== undefined)
+  if (isDeleting(spoke))
     return { status: "False", reason: "Removal", message: "the cluster is being removed from the fleet" };
   const isBootstrapped = condition(spoke, "Bootstrapped")?.status === "True";
   const isJoined = isBootstrapped || spoke.status?.rollout?.revision !== undefined;

@@ -8,7 +8,7 @@ import { pass } from "./pass.ts";
 
 /**
  * Keeps the hub's ClusterProfiles (repos/gitops-system/platform/hub/cluster-inventory). It looks at everything again and again instead of
- * watching: a profile may be half a minute old, more than one change of each in which KEP-4322 advises against.
+ * watching: KEP-4322 has no more than one change of a profile in half a minute in mind.
  */
 
 /** Milliseconds between two looks, and for one. */

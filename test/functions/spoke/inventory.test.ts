@@ -151,12 +151,15 @@ describe("the ClusterProfile of a spoke", () => {
 
   test("stays joined while a later commit fails, and is no longer once it is being removed", () => {
     expect(conditionsOf(failing("Bootstrapped"))["Joined"]).toMatchObject({ status: "True", message: "AWS is busy" });
-    const removed = storedSpoke(world);
-    const metadata = { ...removed.metadata, deletionTimestamp: "2026-11-26T08:00:00Z" };
-    expect(conditionsOf(profileFor({ ...removed, metadata }))["Joined"]).toMatchObject({
+    const removed = ready({ deletionProtection: false });
+    removed.delete();
+    expect(conditionsOf(profileFor(storedSpoke(removed)))["Joined"]).toMatchObject({
       status: "False",
       reason: "Removal",
     });
+    const held = ready({ deletionProtection: true });
+    held.delete();
+    expect(conditionsOf(profileFor(storedSpoke(held)))["Joined"]).toMatchObject({ status: "True" });
   });
 
   test("keeps the time of a condition whose status stays, and gives a new status a new one", () => {
