@@ -167,25 +167,21 @@ describe("the cluster inventory", { timeout: 2_400_000 }, () => {
       expect(await may(...question), question.join(" ")).toBe("no");
   });
 
-  test(
-    "follows another team and an upgrade of the spoke",
-    async () => {
-      await editSpec({ tenant: "search" });
-      await repository.push(`Give ${name} to another team`);
-      await eventually(SECONDS, async () => {
-        expect((await profile(name)).metadata.labels).toMatchObject({ "fleet.internal/tenant": "search" });
-      });
-      await editSpec({ kubernetesVersion: after });
-      await repository.push(`Upgrade ${name} to ${after}`);
-      await untilVersion(name, after);
-      await eventually(SECONDS, async () => {
-        const found = await profile(name);
-        expect(found.status.version).toEqual({ kubernetes: after });
-        expect(conditionsOf(found)).toEqual({ ControlPlaneHealthy: "True", Joined: "True" });
-      });
-    },
-    UPGRADE_SECONDS * 1000 + 2 * SECONDS * 1000,
-  );
+  test("follows another team and an upgrade of the spoke", async () => {
+    await editSpec({ tenant: "search" });
+    await repository.push(`Give ${name} to another team`);
+    await eventually(SECONDS, async () => {
+      expect((await profile(name)).metadata.labels).toMatchObject({ "fleet.internal/tenant": "search" });
+    });
+    await editSpec({ kubernetesVersion: after });
+    await repository.push(`Upgrade ${name} to ${after}`);
+    await untilVersion(name, after);
+    await eventually(SECONDS, async () => {
+      const found = await profile(name);
+      expect(found.status.version).toEqual({ kubernetes: after });
+      expect(conditionsOf(found)).toEqual({ ControlPlaneHealthy: "True", Joined: "True" });
+    });
+  });
 
   test("says of a spoke that it is being removed, and has it no more when it is gone", async () => {
     await repository.remove(`spokes/fleet/${name}`);
