@@ -1,17 +1,14 @@
 import {
   ApiException,
-  type Configuration,
   CoreV1Api,
   CustomObjectsApi,
-  createConfiguration,
   type KubeConfig,
   PatchStrategy,
-  type RequestContext,
-  ServerConfiguration,
   setHeaderOptions,
 } from "@kubernetes/client-node";
 import { pluralOf } from "../../functions/spoke/kinds.ts";
-import { at, type KubeObject } from "../../functions/spoke/kube.ts";
+import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { clientOf, messageOf } from "../../lib/kube-client.ts";
 
 /** Objects of an API server, as far as the commands need them. */
 export interface Api {
@@ -67,16 +64,6 @@ interface Page {
   readonly metadata?: { readonly continue?: string };
 }
 
-/** The message of an answer of the API server, or of whatever answers in its place. */
-function messageOf(body: unknown): string {
-  if (typeof body !== "string") return "";
-  try {
-    return String(at(JSON.parse(body), "message"));
-  } catch {
-    return body.slice(0, 300);
-  }
-}
-
 /** What a person can do about an error of an API server, whose own text has all headers of its answer. */
 export function explained(what: string, { name, ifForbidden, otherwise }: Place, error: unknown): Error {
   const failed = (why: string, remedy: string) =>
@@ -87,26 +74,6 @@ export function explained(what: string, { name, ifForbidden, otherwise }: Place,
     return failed(why.trim().replace(/\.$/, ""), otherwise);
   }
   return failed(`${error.code} ${messageOf(error.body)}`.trim(), error.code === 403 ? ifForbidden : otherwise);
-}
-
-/** A client whose requests a signal ends, which `makeApiClient` has no option for. */
-function clientOf<Client extends CustomObjectsApi | CoreV1Api>(
-  client: new (configuration: Configuration) => Client,
-  config: KubeConfig,
-  signal: AbortSignal | undefined,
-): Client {
-  if (signal === undefined) return config.makeApiClient(client);
-  const pre = async (request: RequestContext) => {
-    request.setSignal(signal);
-    return request;
-  };
-  return new client(
-    createConfiguration({
-      baseServer: new ServerConfiguration(config.getCurrentCluster()?.server ?? "", {}),
-      authMethods: { default: config },
-      promiseMiddleware: [{ pre, post: async (response) => response }],
-    }),
-  );
 }
 
 /** The API server of a kubeconfig's current context. @param signal ends its requests */

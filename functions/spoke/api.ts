@@ -103,6 +103,8 @@ export interface SpokeStatus {
     readonly name: string;
     readonly arn?: string;
     readonly endpoint?: string;
+    /** PEM in base64. */
+    readonly certificateAuthority?: string;
     readonly oidcIssuer?: string;
     readonly oidcProviderArn?: string;
   };

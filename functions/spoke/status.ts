@@ -16,7 +16,7 @@ import { resources } from "./resources.ts";
 export function facts(context: Context): SpokeStatus {
   const { hubAccess, observed, plan, spoke, names } = context;
   const { status = {} } = spoke;
-  const { arn, endpoint, issuer } = controlPlaneFacts(context);
+  const { arn, endpoint, certificateAuthority, issuer } = controlPlaneFacts(context);
   const { serving } = nodeGroups(context);
   const egress = egressCidrs(context);
   const cidr = plan.network.cidr;
@@ -41,6 +41,7 @@ export function facts(context: Context): SpokeStatus {
       ...known({
         arn: arn.value,
         endpoint: endpoint.value,
+        certificateAuthority: certificateAuthority.value,
         oidcIssuer: issuer.value,
         oidcProviderArn: observed.text(resources.oidcProvider, "arn"),
       }),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { ClusterAddresses, Instance, NodeAddresses } from "../instance/addresses.ts";
+import { FUNCTION_REPOSITORY } from "../product.ts";
 import { REGISTRY } from "../registry/names.ts";
 import type { KeyFiles } from "./pki.ts";
 
@@ -10,6 +11,9 @@ const EVICTION_SIGNALS = [
   "imagefs.available",
   "imagefs.inodesFree",
 ];
+
+/** The host under which manifests name the image of the composition function, which other pods run, too. */
+export const FUNCTION_HOST = FUNCTION_REPOSITORY.split("/")[0] as string;
 
 /** A taint, as kubelet registers it. */
 interface Taint {
@@ -44,6 +48,7 @@ export function nodeFiles(node: NodeAddresses) {
     cni: join(node.dir, "cni"),
     registries: join(node.dir, "registries"),
     registryHosts: join(node.dir, "registries", REGISTRY, "hosts.toml"),
+    functionHosts: join(node.dir, "registries", FUNCTION_HOST, "hosts.toml"),
     kubeletConfig: join(node.dir, "kubelet.json"),
     kubeletKubeconfig: join(node.dir, "kubelet.kubeconfig"),
     proxyConfig: join(node.dir, "kube-proxy.json"),
@@ -97,14 +102,20 @@ disabled_plugins = [${["aufs", "btrfs", "devmapper", "native", "zfs"].map((name)
 `;
 }
 
-/** Where containerd finds the instance's registry, whose name only pods can resolve. */
-export function registryHosts(instance: Instance): string {
-  const url = `https://${instance.gatewayAddress}:${REGISTRY.split(":")[1]}`;
+/**
+ * Where containerd finds the instance's registry, whose name only pods can resolve.
+ * @param upstream a host whose images the registry has, under its name
+ */
+export function registryHosts(instance: Instance, upstream?: string): string {
+  const root = `https://${instance.gatewayAddress}:${REGISTRY.split(":")[1]}`;
+  const url = upstream === undefined ? root : `${root}/v2/${upstream}`;
+  // The path is the registry's then, and containerd adds no /v2 to it.
+  const path = upstream === undefined ? "" : "override_path = true\n";
   return `server = "${url}"
-[host."${url}"]
+${path}[host."${url}"]
   capabilities = ["pull", "resolve"]
   ca = ${JSON.stringify(instance.paths.caCertificate)}
-`;
+${path && `  ${path}`}`;
 }
 
 /** containerd's own runtime spec (`ctr oci spec`) plus the instance's CA as the only root of every container. */

@@ -159,7 +159,7 @@ async function writeFiles(
   if (pause === undefined) throw new Error("the toolchain has no image named pause: build it again");
   if ((await readText(instance.paths.caCertificate)) === undefined)
     throw new Error(`${instance.paths.caCertificate} is missing: make the instance's CA before its first node`);
-  for (const folder of [files.cni, dirname(files.registryHosts), node.run])
+  for (const folder of [files.cni, dirname(files.registryHosts), dirname(files.functionHosts), node.run])
     await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeAtomic(nameFile(node), options.nodeName);
   const authority = await ensureAuthority(join(cluster.dir, "pki"), "ca", `${cluster.name}-ca`);
@@ -175,6 +175,7 @@ async function writeFiles(
   await writeAtomic(files.baseRuntimeSpec, config.baseRuntimeSpec(runtimeSpec, instance));
   await writeAtomic(files.containerdConfig, config.containerdConfig(node, tools.cni, pause.reference));
   await writeAtomic(files.registryHosts, config.registryHosts(instance));
+  await writeAtomic(files.functionHosts, config.registryHosts(instance, config.FUNCTION_HOST));
   await writeAtomic(join(files.cni, "10-pods.conflist"), JSON.stringify(config.cniConfig(node)));
   const kubeletConfig = config.kubeletConfig(cluster, node, options, kubelet, authority.files.certificate);
   await writeAtomic(files.kubeletConfig, JSON.stringify(kubeletConfig));

@@ -17,10 +17,14 @@ const { config } = parse(readFileSync(join(folder, "..", "..", "Pulumi.yaml"), "
 /** Where a hub looks for it if the stack names no other repository. */
 export const FUNCTION_REPOSITORY = config.functionPackage.default;
 
+/** The program that keeps ClusterProfiles; repos/gitops-system/platform/hub/cluster-inventory runs it. */
+export const INVENTORY_PROGRAM = "/cluster-inventory.mjs";
+
 export const functionPackage: PackageSpec = {
   repository: FUNCTION_REPOSITORY,
   version: `v${version}`,
   entry: join(folder, "main.ts"),
+  programs: { [INVENTORY_PROGRAM]: join(folder, "inventory", "main.ts") },
   objects: [
     {
       apiVersion: "meta.pkg.crossplane.io/v1",

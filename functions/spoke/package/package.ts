@@ -11,6 +11,8 @@ export interface PackageSpec {
   readonly version: string;
   /** The program's entry. */
   readonly entry: string;
+  /** Entries of further programs that the image has, by their paths in it: for pods that name one as their command. */
+  readonly programs?: Readonly<Record<string, string>>;
   /** package.yaml: the metadata, and what Crossplane installs. */
   readonly objects: readonly object[];
 }
@@ -21,13 +23,18 @@ const CA_FILE = "/etc/ssl/certs/ca-certificates.crt";
 export const packageYaml = (objects: readonly object[]): string =>
   objects.map((object) => stringify(object, { aliasDuplicateObjects: false })).join("---\n");
 
+const programs = async (entries: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    await Promise.all(Object.entries(entries).map(async ([path, entry]) => [path, { content: await bundle(entry) }])),
+  ) as Readonly<Record<string, { readonly content: string }>>;
+
 /** Writes the package into `folder` as an OCI image layout, with an image for each platform. */
 export async function writePackage(folder: string, spec: PackageSpec, platforms: readonly Platform[]): Promise<void> {
   await writeLayout(folder, {
     name: spec.repository,
     platforms,
     layers: [
-      { files: { [PROGRAM]: { content: await bundle(spec.entry) } } },
+      { files: await programs({ [PROGRAM]: spec.entry, ...spec.programs }) },
       // Crossplane reads this layer alone.
       {
         files: { "/package.yaml": { content: packageYaml(spec.objects) } },

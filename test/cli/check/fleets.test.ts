@@ -135,6 +135,39 @@ test("a hub that names platform/hub/argocd gets Argo CD, without rights on the h
   ]);
 });
 
+test("a hub that names platform/hub/cluster-inventory gets the definition of ClusterProfiles and what keeps them, within two namespaces", () => {
+  const folder = fleetFolder("fleet");
+  const changes = [{ ...folder, to: `${folder.to}  - ../../platform/hub/cluster-inventory\n` }];
+  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
+  const plain = onHub("fleet", [folder]);
+  expect(onHub("fleet", changes).filter((object) => !plain.includes(object))).toEqual([
+    "cluster-inventory: CustomResourceDefinition clusterprofiles.multicluster.x-k8s.io",
+    "cluster-inventory: Deployment cluster-inventory",
+    "cluster-inventory: Namespace cluster-inventory",
+    "cluster-inventory: Role cluster-inventory",
+    "cluster-inventory: Role cluster-inventory",
+    "cluster-inventory: RoleBinding cluster-inventory",
+    "cluster-inventory: RoleBinding cluster-inventory",
+    "cluster-inventory: Secret pull-secret",
+    "cluster-inventory: ServiceAccount cluster-inventory",
+    "flux-system: ArtifactGenerator hub-cluster-inventory",
+    "flux-system: Kustomization cluster-inventory",
+  ]);
+});
+
+test("a ClusterProfile in Git is checked against the definition in Git", () => {
+  const folder = fleetFolder("fleet");
+  const profile =
+    "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\n" +
+    "metadata: { name: far, namespace: cluster-inventory }\nspec: { clusterManager: { title: another } }\n";
+  const changes = [
+    { ...folder, to: `${folder.to}  - ../../platform/hub/cluster-inventory\n  - far.yaml\n` },
+    { file: "gitops-system/clusters/fleet/far.yaml", to: profile },
+  ];
+  const problems = withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos));
+  expect(problems.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["schema", "definition-order"]));
+});
+
 /** The example of platform/hub/argocd/applications as a file of the fleet's own folder. */
 const copied = (name: string): Change => ({
   file: `gitops-system/clusters/fleet/applications/${name}`,

@@ -43,9 +43,12 @@ describe("fleet doctor, packages", () => {
     const gone = await look(everywhere((url) => (url.includes(`/${path}/`) ? 404 : undefined)));
     const found = gone.filter(({ status }) => status === "wrong");
     expect(found.length).toBeGreaterThan(0);
+    // The function's package is an image of the cluster inventory, too.
+    const same = references.filter((each) => "reference" in each && each.reference.includes(`/${path}:`));
+    expect(found.map(({ name }) => name.split(" ")[0]).sort()).toEqual(same.map(({ kind }) => kind).sort());
     for (const { name, todo } of found) {
       expect(name).toContain(path);
-      expect(todo).toContain(image?.origins[0]);
+      expect(todo).toContain(same.find(({ kind }) => name.startsWith(`${kind} `))?.origins[0]);
     }
     const silent = await look(everywhere((url) => (url.includes(`/${path}/`) ? 503 : undefined)));
     expect(silent.filter(({ status }) => status === "unchecked")).toHaveLength(found.length);
@@ -145,9 +148,10 @@ describe("fleet doctor, packages", () => {
     };
     const settings = { functionPackage: "registry.example/private/function-spoke" };
     const without = (await look(guarded, settings)).filter(({ name }) => name.includes("private/function-spoke"));
-    expect(without).toMatchObject([{ status: "wrong" }]);
+    expect(without).toMatchObject([{ status: "wrong" }, { status: "wrong" }]);
     const withOne = await look(guarded, settings, ["pullSecret"]);
-    expect(withOne.filter(({ name }) => name.includes("private/function-spoke"))).toMatchObject([{ status: "note" }]);
+    const noted = withOne.filter(({ name }) => name.includes("private/function-spoke"));
+    expect(noted).toMatchObject([{ status: "note" }, { status: "note" }]);
     expect(asked.filter((url) => url.includes("function-spoke") && !url.includes("private"))).toEqual([]);
   });
 

@@ -15,9 +15,12 @@ import {
   baseRuntimeSpec,
   cniConfig,
   containerdConfig,
+  FUNCTION_HOST,
   kubeletConfig,
+  nodeFiles,
   nodeLabels,
   proxyConfig,
+  registryHosts,
 } from "../../../clusters/node-config.ts";
 import { strayFiles } from "../../../clusters/node-removal.ts";
 import { checkOptions } from "../../../clusters/options.ts";
@@ -207,6 +210,25 @@ describe("nodes", () => {
       'sandbox_image = "registry.k8s.io/pause:3.10"',
     ])
       expect(config).toContain(line);
+  });
+
+  test("containerd pulls the function's image, which other pods run by its upstream name, from the instance's registry", () => {
+    expect(nodeFiles(node).functionHosts).toBe(
+      `/work/.local/clusters/hub/nodes/0/registries/${FUNCTION_HOST}/hosts.toml`,
+    );
+    const registry = `https://${instance.gatewayAddress}:5000`;
+    expect(registryHosts(instance, FUNCTION_HOST)).toBe(
+      [
+        `server = "${registry}/v2/${FUNCTION_HOST}"`,
+        "override_path = true",
+        `[host."${registry}/v2/${FUNCTION_HOST}"]`,
+        '  capabilities = ["pull", "resolve"]',
+        `  ca = "${instance.paths.caCertificate}"`,
+        "  override_path = true",
+        "",
+      ].join("\n"),
+    );
+    expect(registryHosts(instance)).not.toContain("/v2");
   });
 });
 

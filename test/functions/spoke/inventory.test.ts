@@ -1,0 +1,312 @@
+import { describe, expect, test } from "vitest";
+import type { Spoke } from "../../../functions/spoke/api.ts";
+import type { InventoryApi } from "../../../functions/spoke/inventory/api.ts";
+import { clusterOfHub, clusterOfSpoke, hubKeys, readHubFacts } from "../../../functions/spoke/inventory/cluster.ts";
+import { pass } from "../../../functions/spoke/inventory/pass.ts";
+import { type ClusterProfile, profileOf } from "../../../functions/spoke/inventory/profile.ts";
+import { bridgeData, fromBase64 } from "../../../lib/bridge.ts";
+import { hub, spoke } from "./support/fixtures.ts";
+import { World } from "./support/world.ts";
+
+const now = new Date("2026-11-26T08:00:00.123Z");
+const later = new Date("2026-11-26T09:00:00Z");
+const authority = Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64");
+const hubFacts = readHubFacts(bridgeData(hub));
+
+/** The Spoke as Crossplane stores it after the function's last answer. */
+function storedSpoke(world: World, at = "2026-11-26T07:00:00Z"): Spoke {
+  const conditions = (world.answer?.conditions ?? []).map((condition) => ({ ...condition, lastTransitionTime: at }));
+  return { ...world.spoke, status: { ...world.answer?.status, conditions } };
+}
+
+function ready(change: Record<string, unknown> = {}): World {
+  const world = new World(spoke(change), { chainStatus: { lastAppliedOriginRevision: "main@sha1:1a2b" } });
+  expect(world.settle().ready).toBe(true);
+  return world;
+}
+
+const profileFor = (object: Spoke, found?: ClusterProfile, at = now) =>
+  profileOf(clusterOfSpoke(object, "fleet"), "fleet", found, at);
+const conditionsOf = ({ status }: ClusterProfile) =>
+  Object.fromEntries((status?.conditions ?? []).map((condition) => [condition.type, condition]));
+
+describe("the ClusterProfile of a spoke", () => {
+  const world = ready({ environment: "prod" });
+  const profile = profileFor(storedSpoke(world));
+
+  test("is the fleet's, and is chosen by the labels of the bridge", () => {
+    expect(profile).toMatchObject({
+      apiVersion: "multicluster.x-k8s.io/v1alpha1",
+      kind: "ClusterProfile",
+      spec: { displayName: "fleet/blue", clusterManager: { name: "eks-gitops-fleet-fleet" } },
+    });
+    expect(profile.metadata).toEqual({
+      name: "blue",
+      labels: {
+        "x-k8s.io/cluster-manager": "eks-gitops-fleet-fleet",
+        "fleet.internal/cluster": "blue",
+        "fleet.internal/role": "spoke",
+        "fleet.internal/environment": "prod",
+        "fleet.internal/tenant": world.spoke.spec.tenant,
+      },
+    });
+    const ringed = spoke({ ring: "early" });
+    expect(profileFor(ringed).metadata.labels).toMatchObject({ "fleet.internal/ring": "early" });
+  });
+
+  test("says the version that runs, and facts that the bridge says, too, under the bridge's names", () => {
+    const bridge = fromBase64(world.object("cluster-secret").data ?? {});
+    expect(profile.status?.version).toEqual({ kubernetes: bridge["kubernetes_version"] });
+    const properties = profile.status?.properties ?? [];
+    expect(properties).toContainEqual({ name: "location", value: "us-east-1" });
+    const own = properties.filter(({ name }) => name !== "location");
+    expect(own.map(({ name }) => name.replace("fleet.internal/", ""))).toEqual([
+      "aws_account_id",
+      "aws_cluster_name",
+      "aws_partition",
+      "aws_region",
+      "aws_vpc_cidr",
+      "aws_vpc_id",
+      "cluster_arn",
+      "fleet",
+      "oidc_provider",
+      "oidc_provider_arn",
+    ]);
+    for (const { name, value } of own) expect(value, name).toBe(bridge[name.replace("fleet.internal/", "")]);
+  });
+
+  test("says how to reach it, with what a program needs that makes a token, and no credential", () => {
+    expect(profile.status?.accessProviders).toEqual([
+      {
+        name: "eks",
+        cluster: {
+          server: world.answer?.status.cluster?.endpoint,
+          "certificate-authority-data": world.answer?.status.cluster?.certificateAuthority,
+          extensions: [
+            {
+              name: "client.authentication.k8s.io/exec",
+              extension: { clusterName: "fleet-spoke-blue", region: "us-east-1" },
+            },
+            {
+              name: "clusterprofiles.multicluster.x-k8s.io/exec/additional-envs",
+              extension: { EKS_CLUSTER_NAME: "fleet-spoke-blue", AWS_REGION: "us-east-1" },
+            },
+          ],
+        },
+      },
+    ]);
+    const kubeConfig = JSON.stringify(world.object("kubeconfig").data);
+    expect(kubeConfig).toContain(world.answer?.status.cluster?.endpoint);
+  });
+
+  test("says that its control plane is healthy and that it is managed, in the Spoke's own words", () => {
+    expect(profile.status?.conditions).toEqual([
+      {
+        type: "ControlPlaneHealthy",
+        status: "True",
+        reason: "Available",
+        message: "the control plane: ready",
+        lastTransitionTime: "2026-11-26T08:00:00Z",
+      },
+      {
+        type: "Joined",
+        status: "True",
+        reason: "Available",
+        message: "the bootstrap chain: ready",
+        lastTransitionTime: "2026-11-26T08:00:00Z",
+      },
+    ]);
+  });
+
+  test("has no version, no address and no health while there is no control plane", () => {
+    const young = profileFor(spoke());
+    expect(young.status).not.toHaveProperty("version");
+    expect(young.status).toMatchObject({ accessProviders: [] });
+    expect(conditionsOf(young)).toMatchObject({
+      ControlPlaneHealthy: { status: "False", reason: "NotReported" },
+      Joined: { status: "False", reason: "NotReported" },
+    });
+    // The API takes no empty value.
+    expect(young.status?.properties?.filter(({ value }) => !value)).toEqual([]);
+  });
+
+  /** `status` of one of the Spoke's conditions is False. */
+  const failing = (type: string): ClusterProfile => {
+    const object = storedSpoke(world);
+    const conditions = (object.status?.conditions ?? []).map((condition) =>
+      condition.type === type
+        ? { ...condition, status: "False", reason: "Throttled", message: "AWS is busy" }
+        : condition,
+    );
+    return profileFor({ ...object, status: { ...object.status, conditions } });
+  };
+
+  test("does not call a control plane unhealthy only because AWS refuses a change", () => {
+    expect(conditionsOf(failing("ControlPlaneReady"))["ControlPlaneHealthy"]).toMatchObject({
+      status: "Unknown",
+      reason: "Throttled",
+      message: "AWS is busy",
+    });
+  });
+
+  test("stays joined while a later commit fails, and is no longer once it is being removed", () => {
+    expect(conditionsOf(failing("Bootstrapped"))["Joined"]).toMatchObject({ status: "True", message: "AWS is busy" });
+    const removed = ready({ deletionProtection: false });
+    removed.delete();
+    expect(conditionsOf(profileFor(storedSpoke(removed)))["Joined"]).toMatchObject({
+      status: "False",
+      reason: "Removal",
+    });
+    const held = ready({ deletionProtection: true });
+    held.delete();
+    expect(conditionsOf(profileFor(storedSpoke(held)))["Joined"]).toMatchObject({ status: "True" });
+  });
+
+  test("keeps the time of a condition whose status stays, and gives a new status a new one", () => {
+    const again = conditionsOf(profileFor(storedSpoke(world), profile, later));
+    expect(again["Joined"]?.lastTransitionTime).toBe("2026-11-26T08:00:00Z");
+    const changed = conditionsOf(profileFor(spoke(), profile, later));
+    expect(changed["Joined"]?.lastTransitionTime).toBe("2026-11-26T09:00:00Z");
+  });
+});
+
+describe("the ClusterProfile of the hub", () => {
+  const profile = profileOf(clusterOfHub(hubFacts, authority), "fleet", undefined, now);
+
+  test("has the facts of the hub's bridge and the address that pods on the hub use", () => {
+    const bridge: Record<string, string> = bridgeData(hub);
+    expect(profile.metadata).toMatchObject({ name: "hub", labels: { "fleet.internal/role": "hub" } });
+    expect(profile.status?.version).toEqual({ kubernetes: hub.kubernetesVersion });
+    const properties = (profile.status?.properties ?? []).filter(({ name }) => name !== "location");
+    expect(properties.length).toBeGreaterThan(8);
+    for (const { name, value } of properties) expect(value, name).toBe(bridge[name.replace("fleet.internal/", "")]);
+    expect(profile.status?.accessProviders).toMatchObject([
+      {
+        name: "eks",
+        cluster: { server: "https://kubernetes.default.svc", "certificate-authority-data": authority },
+      },
+    ]);
+    expect(conditionsOf(profile)).toMatchObject({
+      ControlPlaneHealthy: { status: "True" },
+      Joined: { status: "True" },
+    });
+  });
+
+  test("is not made of half the facts: the program names what its environment lacks", () => {
+    const { cluster_arn: _, ...others } = bridgeData(hub);
+    expect(() => readHubFacts({ ...others, tenant: "" })).toThrow(/the environment lacks tenant, cluster_arn: each is/);
+    expect(Object.keys(hubFacts)).toEqual([...hubKeys]);
+  });
+});
+
+/** The hub's API server, as far as the program asks it: applying what is there already changes nothing. */
+class FakeApi implements InventoryApi {
+  readonly stored = new Map<string, ClusterProfile>();
+  readonly calls: string[] = [];
+  all: Spoke[];
+  refused = "";
+  #version = 0;
+
+  constructor(all: Spoke[]) {
+    this.all = all;
+  }
+  spokes = async () => this.all;
+  profiles = async () => [...this.stored.values()];
+  apply = async (profile: ClusterProfile) => this.#write("apply", profile, (before) => ({ ...before, ...profile }));
+  applyStatus = async (profile: ClusterProfile) =>
+    this.#write("status", profile, (before) => ({ ...before, status: profile.status ?? {} }));
+  remove = async (name: string) => {
+    this.calls.push(`remove ${name}`);
+    this.stored.delete(name);
+  };
+  #write(call: string, profile: ClusterProfile, change: (before: ClusterProfile) => ClusterProfile): ClusterProfile {
+    const { name } = profile.metadata;
+    if (name === this.refused) throw new Error(`can't ${call} ${name}: 403 no`);
+    this.calls.push(`${call} ${name}`);
+    const next = change(this.stored.get(name) ?? profile);
+    this.#version += 1;
+    const written = { ...next, metadata: { ...next.metadata, resourceVersion: String(this.#version) } };
+    this.stored.set(name, written);
+    return written;
+  }
+  /** The calls since the last time. */
+  taken = () => this.calls.splice(0);
+}
+
+describe("the program that keeps the profiles", () => {
+  const blue = storedSpoke(ready());
+  const look = (api: FakeApi, at = now) => pass({ api, hub: hubFacts, certificateAuthority: authority, now: at });
+
+  test("makes one of the hub and of each Spoke, and writes nothing when nothing has changed", async () => {
+    const api = new FakeApi([blue]);
+    expect(await look(api)).toMatchObject({ failed: [] });
+    expect(api.taken()).toEqual(["apply hub", "apply blue", "status hub", "status blue"]);
+    expect([...api.stored.values()].map(({ metadata }) => metadata.name)).toEqual(["hub", "blue"]);
+    expect(await look(api, later)).toEqual({ done: [], failed: [] });
+    expect(api.taken()).toEqual([]);
+  });
+
+  test("follows a version and a label, each in the part of the profile that has it", async () => {
+    const api = new FakeApi([blue]);
+    await look(api);
+    api.taken();
+    api.all = [{ ...blue, status: { ...blue.status, kubernetesVersion: "1.36" } }];
+    await look(api);
+    expect(api.taken()).toEqual(["status blue"]);
+    expect(api.stored.get("blue")?.status?.version).toEqual({ kubernetes: "1.36" });
+    api.all = [{ ...(api.all[0] as Spoke), spec: { ...blue.spec, tenant: "search" } }];
+    await look(api);
+    expect(api.taken()).toEqual(["apply blue"]);
+    expect(api.stored.get("blue")?.metadata.labels).toMatchObject({ "fleet.internal/tenant": "search" });
+  });
+
+  test("takes back what somebody else wrote over, whatever the order of the lists", async () => {
+    const api = new FakeApi([blue]);
+    await look(api);
+    api.taken();
+    const stored = api.stored.get("blue") as ClusterProfile;
+    const { conditions = [], properties = [], accessProviders = [] } = stored.status ?? {};
+    const reversed = { ...stored.status, conditions: conditions.toReversed(), properties: properties.toReversed() };
+    api.stored.set("blue", { ...stored, status: reversed });
+    expect(await look(api)).toEqual({ done: [], failed: [] });
+    const elsewhere = accessProviders.map((each) => ({
+      ...each,
+      cluster: { ...each.cluster, server: "https://elsewhere.example" },
+    }));
+    api.stored.set("blue", { ...stored, status: { ...stored.status, accessProviders: elsewhere } });
+    expect(await look(api)).toEqual({ done: ["blue: status"], failed: [] });
+    expect(api.stored.get("blue")?.status?.accessProviders).toEqual(accessProviders);
+  });
+
+  test("removes the profile of a Spoke that is gone, and none of another cluster manager", async () => {
+    const api = new FakeApi([blue]);
+    await look(api);
+    const stored = api.stored.get("blue") as ClusterProfile;
+    const others = { ...stored.metadata, name: "far", labels: { "x-k8s.io/cluster-manager": "another" } };
+    api.stored.set("far", { ...stored, metadata: others });
+    api.taken();
+    api.all = [];
+    expect(await look(api)).toEqual({ done: ["blue: removed"], failed: [] });
+    expect(api.taken()).toEqual(["remove blue"]);
+    expect([...api.stored.keys()]).toEqual(["hub", "far"]);
+  });
+
+  test("goes on with the other profiles when one is refused, and says so", async () => {
+    const api = new FakeApi([blue]);
+    api.refused = "hub";
+    const { done, failed } = await look(api);
+    expect(failed).toEqual(["can't apply hub: 403 no", "can't status hub: 403 no"]);
+    expect(done).toEqual(["blue: labels and specification", "blue: status"]);
+  });
+
+  test("writes and removes nothing when it can't read the Spokes", async () => {
+    const api = new FakeApi([blue]);
+    await look(api);
+    api.taken();
+    api.spokes = async () => {
+      throw new Error("can't list spokes in spokes: 403 no");
+    };
+    await expect(look(api)).rejects.toThrow("can't list spokes");
+    expect(api.taken()).toEqual([]);
+  });
+});
