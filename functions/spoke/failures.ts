@@ -25,6 +25,13 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "Crossplane's provider ended while AWS made it: run fleet recover <name>, which looks in AWS for what was made and tells Crossplane",
   },
+  // A second provider of the same issuer carries the fleet's tag already, which the rights to make one exclude: AWS may look at them first.
+  {
+    pattern: /not authorized to perform: iam:CreateOpenIDConnectProvider/,
+    reason: "AccessDenied",
+    remedy:
+      "if its creation was interrupted, AWS has it: fleet recover <name> takes it over; else the role of Crossplane's AWS provider lacks the permission: compare lib/iam/crossplane.ts and the ProviderConfig, then run pulumi up",
+  },
   {
     pattern: /AccessDenied|UnauthorizedOperation|not authorized to perform|explicit deny/i,
     reason: "AccessDenied",
@@ -32,7 +39,7 @@ const knownFailures: readonly KnownFailure[] = [
       "the role of Crossplane's AWS provider lacks the permission: compare lib/iam/crossplane.ts and the ProviderConfig, then run pulumi up",
   },
   {
-    pattern: /AlreadyExists|AlreadyAssociated|InvalidPermission\.Duplicate/,
+    pattern: /AlreadyExists|AlreadyAssociated|InvalidPermission\.Duplicate|InvalidSubnet\.Conflict/,
     reason: "AlreadyExists",
     remedy:
       "if a creation was interrupted, fleet recover <name> takes over what it made; else something that the fleet did not make is in its place",

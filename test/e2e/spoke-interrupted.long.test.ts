@@ -1,21 +1,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ScheduleKeyDeletionCommand } from "@aws-sdk/client-kms";
 import { clearFaults, setFaults } from "@eks-gitops-fleet/local/gateway";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
-import { get, instance, kubectl } from "./support/fleet.ts";
+import { account, get, instance, kubectl } from "./support/fleet.ts";
 import { killPods } from "./support/hub.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import { deleteMadeTwice } from "./support/made-twice.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
-import { addSpoke, fleet, managedOf, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+import { addSpoke, fleet, managedOf, system, untilGone, untilReady } from "./support/spokes.ts";
 
 /*
  * A spoke of its own whose creations are all interrupted, one of each kind: AWS makes what it is asked for, and the provider is killed before it
  * has the answer. A person has docs/guides/interrupted-creations.md.
  */
 
-const SPOKE = "t2d";
+const SPOKE = "t2f";
 const FLEET = "fleet";
 
 /** The call by which the provider makes each kind that a spoke consists of. */
@@ -44,7 +45,7 @@ const creations = {
   VPC: "ec2:CreateVpc",
   VPCEndpoint: "ec2:CreateVpcEndpoint",
   VPCEndpointRouteTableAssociation: "ec2:ModifyVpcEndpoint",
-} satisfies Partial<Record<ManagedKind, string>>;
+} satisfies Record<Exclude<ManagedKind, "ClusterAuth">, string>;
 const actions = Object.values(creations);
 
 /** Names of the providers' pods by service. */
@@ -76,19 +77,19 @@ async function killProvider(name: string): Promise<void> {
   await killPods(name);
   const { items } = await get(["pods", "--namespace", "crossplane-system"]);
   const names = items.map(({ metadata }: Editable) => metadata.name).filter((each: string) => each.startsWith(name));
-  await kubectl(["delete", "pod", ...names, "--namespace", "crossplane-system", "--force", "--grace-period=0"]);
+  const now = ["--namespace", "crossplane-system", "--ignore-not-found", "--force", "--grace-period=0"];
+  if (names.length > 0) await kubectl(["delete", "pod", ...names, ...now]);
 }
 
-const isReady = async () =>
-  (await spoke(SPOKE)).status?.conditions?.some(
-    ({ type, status }: Editable) => type === "Ready" && status === "True",
-  ) === true;
+/** The Spoke; undefined until Flux has applied it. */
+const found = async (): Promise<Editable | undefined> =>
+  (await get(["spokes", "--namespace", "spokes"])).items.find(({ metadata }: Editable) => metadata.name === SPOKE);
+const conditions = async (): Promise<Editable[]> => (await found())?.status?.conditions ?? [];
+const isReady = async () => (await conditions()).some(({ type, status }) => type === "Ready" && status === "True");
 
 /** What a person does about a spoke whose condition names `fleet recover`: runs it, and deletes in AWS what it says that AWS has several of. */
 async function recover(): Promise<void> {
-  const { status } = await spoke(SPOKE);
-  const isStuck = JSON.stringify(status?.conditions ?? []).includes("fleet recover");
-  if (!isStuck) return;
+  if (!(await conditions()).some(({ message }) => message?.includes("fleet recover"))) return;
   const { code, stdout, stderr } = await fleet(["recover", SPOKE, "--yes"]);
   expect(code, stdout + stderr).not.toBe(2);
   await deleteMadeTwice(stdout);
@@ -124,7 +125,7 @@ test("a spoke comes up although the provider is killed while it makes one of eac
   }
   expect([...killed].sort()).toEqual([...actions].sort());
   const kinds = new Set((await managedOf(SPOKE)).map(({ kind }) => kind));
-  expect([...kinds].filter((kind) => !(kind in creations))).toEqual([]);
+  expect([...kinds].sort()).toEqual(Object.keys(creations).sort());
 }, 2_700_000);
 
 test("what was made twice is named, or is a key, and the spoke that is removed leaves nothing else", async () => {
@@ -136,5 +137,8 @@ test("what was made twice is named, or is a key, and the spoke that is removed l
   await repository.remove(`spokes/fleet/${SPOKE}`);
   await repository.push(`Remove spoke ${SPOKE}`);
   await untilGone(SPOKE, PATIENCE);
-  expect((await spokeInventory(FLEET, SPOKE)).filter((line) => !line.startsWith("key "))).toEqual([]);
+  // As the guide says: fleet recover does not see keys that were made twice.
+  const keys = (await spokeInventory(FLEET, SPOKE)).flatMap((line) => /^key (.+)$/.exec(line)?.[1] ?? []);
+  for (const KeyId of keys) await account.kms.send(new ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays: 7 }));
+  expect(await spokeInventory(FLEET, SPOKE)).toEqual([]);
 }, 2_700_000);

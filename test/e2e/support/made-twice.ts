@@ -21,7 +21,7 @@ const { ec2 } = account;
 /** By what IDs begin with, in the order in which AWS lets go of them. */
 const deletions: readonly (readonly [prefix: string, remove: Delete])[] = [
   ["nat-", (NatGatewayId) => ec2.send(new DeleteNatGatewayCommand({ NatGatewayId }))],
-  ["vpce-", (id) => ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }))],
+  ["vpce-", deleteVpcEndpoint],
   ["eipalloc-", (AllocationId) => ec2.send(new ReleaseAddressCommand({ AllocationId }))],
   ["subnet-", (SubnetId) => ec2.send(new DeleteSubnetCommand({ SubnetId }))],
   ["rtb-", (RouteTableId) => ec2.send(new DeleteRouteTableCommand({ RouteTableId }))],
@@ -29,6 +29,13 @@ const deletions: readonly (readonly [prefix: string, remove: Delete])[] = [
   ["lt-", (LaunchTemplateId) => ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId }))],
   ["vpc-", (VpcId) => ec2.send(new DeleteVpcCommand({ VpcId }))],
 ];
+
+/** This call alone reports a refusal in its answer. */
+async function deleteVpcEndpoint(id: string): Promise<void> {
+  const { Unsuccessful = [] } = await ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
+  for (const { Error: refusal } of Unsuccessful)
+    throw Object.assign(new Error(refusal?.Message), { name: refusal?.Code });
+}
 
 async function deleteInternetGateway(InternetGatewayId: string): Promise<void> {
   const { InternetGateways = [] } = await ec2.send(

@@ -37,6 +37,12 @@ describe("a failure", () => {
       "AlreadyExists",
     ],
     [
+      "subnet-public-0",
+      "async create failed: InvalidSubnet.Conflict: The CIDR '10.0.0.0/20' conflicts with another subnet",
+      "NetworkReady",
+      "AlreadyExists",
+    ],
+    [
       "vpc",
       "delete failed: InvalidDBSubnetGroupStateFault: Cannot delete the subnet group 'x' because at least one database instance: y is still using it.",
       "NetworkReady",
@@ -70,6 +76,16 @@ describe("a failure", () => {
     expect(world.spoke.status?.message).toBe(world.condition(type)?.message);
     world.reports.clear();
     expect(world.settle().ready).toBe(true);
+  });
+
+  it("to make an OIDC provider once more names the command that takes over the first", () => {
+    const world = new World(spoke());
+    const refusal =
+      "User: arn:aws:sts::000000000000:assumed-role/a/b is not authorized to perform: iam:CreateOpenIDConnectProvider";
+    world.reports.set("oidc-provider", failing(`create failed: AccessDenied: ${refusal} on resource: x`));
+    world.settle();
+    expect(world.condition("IdentitiesReady")).toMatchObject({ status: "False", reason: "AccessDenied" });
+    expect(world.condition("IdentitiesReady")?.message).toContain("fleet recover <name>");
   });
 
   it("to reach a private endpoint names the networks that have to be connected", () => {
