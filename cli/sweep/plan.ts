@@ -73,7 +73,7 @@ const isOf = ({ tags }: Item, cluster: string): boolean =>
     (key) => tags[key] === cluster,
   );
 
-/** Keys by whose values the EBS CSI driver and the fleet name a cluster (aws-ebs-csi-driver, docs/tagging.md and pkg/driver/constants.go). */
+/** Keys by whose values the EBS CSI driver and the fleet name a cluster (aws-ebs-csi-driver, "Tagging" and pkg/driver/constants.go). */
 const dataKeys = [principalTags.cluster, "ebs.csi.aws.com/cluster-name", "KubernetesCluster"];
 
 /** Keys of tags by which data of a cluster may be found. */
