@@ -6,6 +6,7 @@ import {
   DeleteVolumeCommand,
   EC2Client,
   type IpPermission,
+  type NetworkInterface,
   paginateDescribeNetworkInterfaces,
   paginateDescribeSecurityGroups,
   paginateDescribeSnapshots,
@@ -17,12 +18,13 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
 import { lookForBalancers, type Removing, removeBalancers, removeTargetGroups } from "./load-balancers.ts";
-import { type Group, type InVpc, type Item, isDataOf, keysOfData, type Removal } from "./plan.ts";
+import { type Group, type InVpc, type Item, isDataOf, keysOfData, type Removal, unlisted } from "./plan.ts";
 
 export interface Sought {
   /** EKS name of the spoke's cluster. */
   readonly cluster: string;
-  readonly vpc: string;
+  /** Undefined once there is none any more: what keeps one is not looked for then. */
+  readonly vpc: string | undefined;
   readonly region: string;
 }
 
@@ -68,29 +70,37 @@ const interfacesIn = (vpc: string, client: EC2Client) =>
     (page) => page.NetworkInterfaces,
   );
 
-export async function look({ cluster: name, vpc, region }: Sought, config: AwsConfig): Promise<Found> {
-  const asked = asking(policy);
-  const own = { ...config, region };
-  const client = new EC2Client(own);
+/**
+ * Whether Elastic Load Balancing made an interface. Neither of the two is anybody else's to set: CreateNetworkInterface takes no requester, and of
+ * the types only efa, efa-only, branch and trunk (EC2 API Reference, NetworkInterface and CreateNetworkInterface).
+ */
+const isOfElb = ({ RequesterId, InterfaceType }: NetworkInterface) =>
+  RequesterId === "amazon-elb" || /^((network|gateway)_)?load_balancer$/.test(InterfaceType ?? "");
+
+/** What keeps a VPC. */
+async function lookIn(
+  vpc: string,
+  own: AwsConfig,
+  client: EC2Client,
+  asked: ReturnType<typeof asking>,
+): Promise<Omit<InVpc, "data">> {
   const inVpc = [{ Name: "vpc-id", Values: [vpc] }];
-  const [{ Account: account = "" }, found, interfaces, groups, balancing, data] = await Promise.all([
-    asked("sts:GetCallerIdentity", () => new STSClient(own).send(new GetCallerIdentityCommand({}))),
-    asked("eks:DescribeCluster", () => unlessMissing(new EKSClient(own).send(new DescribeClusterCommand({ name })))),
+  const [interfaces, groups, balancing] = await Promise.all([
     asked("ec2:DescribeNetworkInterfaces", () => interfacesIn(vpc, client)),
     asked("ec2:DescribeSecurityGroups", () =>
       all(paginateDescribeSecurityGroups({ client }, { Filters: inVpc }), (page) => page.SecurityGroups),
     ),
     lookForBalancers(vpc, own, asked),
-    lookForData(name, client, asked),
   ]);
   return {
-    ...{ ...balancing, account, data, hasCluster: found !== undefined },
+    ...balancing,
     // Also where the filters are not heeded, as by some endpoints that only look like AWS.
     interfaces: interfaces
       .filter(({ VpcId }) => VpcId === vpc)
-      .map(({ NetworkInterfaceId: id = "", Description: description = "", Groups = [], Status, TagSet }) => ({
-        ...{ id, description, tags: tagsOf(TagSet), isFree: Status === "available" },
-        groups: Groups.flatMap(({ GroupId }) => GroupId ?? []),
+      .map((each) => ({
+        ...{ id: each.NetworkInterfaceId ?? "", description: each.Description ?? "", tags: tagsOf(each.TagSet) },
+        ...{ isFree: each.Status === "available", isOfElb: isOfElb(each) },
+        groups: (each.Groups ?? []).flatMap(({ GroupId }) => GroupId ?? []),
       })),
     groups: groups
       .filter(({ GroupName, VpcId }) => VpcId === vpc && GroupName !== "default")
@@ -98,6 +108,21 @@ export async function look({ cluster: name, vpc, region }: Sought, config: AwsCo
         ...{ id, description: `${GroupName}: ${Description ?? ""}`, tags: tagsOf(Tags), rules },
       })),
   };
+}
+
+const empty: Omit<InVpc, "data"> = { balancers: [], targetGroups: [], interfaces: [], groups: [] };
+
+export async function look({ cluster: name, vpc, region }: Sought, config: AwsConfig): Promise<Found> {
+  const asked = asking(policy);
+  const own = { ...config, region };
+  const client = new EC2Client(own);
+  const [{ Account: account = "" }, found, inVpc, data] = await Promise.all([
+    asked("sts:GetCallerIdentity", () => new STSClient(own).send(new GetCallerIdentityCommand({}))),
+    asked("eks:DescribeCluster", () => unlessMissing(new EKSClient(own).send(new DescribeClusterCommand({ name })))),
+    vpc === undefined ? empty : lookIn(vpc, own, client, asked),
+    lookForData(name, client, asked),
+  ]);
+  return { ...inVpc, account, data, hasCluster: found !== undefined };
 }
 
 /** Rules that name one of these groups. */
@@ -125,27 +150,37 @@ async function removeGroups(groups: readonly Group[], client: EC2Client, removin
 const LOOKS = 60;
 const SECONDS_BETWEEN = 5;
 
-/** Waits until these interfaces are gone. @throws Error after five minutes */
-async function untilGone(items: readonly Item[], count: () => Promise<number>, seconds: number): Promise<void> {
-  for (let looks = 0; items.length > 0 && (await count()) > 0; looks += 1) {
-    if (looks === LOOKS)
+/** Waits until the interfaces of load balancers are gone. @throws Error after five minutes */
+async function untilGone(
+  { leaving, balancers }: Removal,
+  ids: () => Promise<ReadonlySet<string>>,
+  seconds: number,
+): Promise<void> {
+  for (let looks = 0; leaving.length > 0; looks += 1) {
+    const present = await ids();
+    const left = leaving.filter(({ id }) => present.has(id));
+    if (left.length === 0) return;
+    if (looks === LOOKS) {
+      const others = unlisted(left, balancers).join(", ");
       throw new Error(
-        `AWS has not removed the interfaces of deleted load balancers yet (${items.map(({ id }) => id).join(", ")}): their security groups go after them. Run it again in a few minutes. What was removed before stays removed`,
+        `AWS has not removed the interfaces of load balancers yet (${left.map(({ id }) => id).join(", ")}): their security groups go after them. Run it again in a few minutes${others === "" ? "" : `. This account has no load balancer ${others} in the VPC: it is deleted already, or is another account's, whose owner has to delete it`}. What was removed before stays removed`,
       );
+    }
     await setTimeout(seconds * 1000);
   }
 }
 
 /**
- * Removes load balancers, then, once AWS has removed their interfaces, what these used, and last the data that was asked for.
+ * Removes load balancers and the data that was asked for, then, once AWS has removed the load balancers' interfaces, what these used.
  * @param seconds to wait between two looks for such interfaces
  */
 export async function remove(
   { vpc, region }: Sought,
   config: AwsConfig,
-  { balancers, targetGroups, leaving, interfaces, groups, data }: Removal,
+  removal: Removal,
   seconds = SECONDS_BETWEEN,
 ): Promise<void> {
+  const { balancers, targetGroups, interfaces, groups, data } = removal;
   const asked = asking(policy, "What was removed before stays removed");
   const own = { ...config, region };
   const client = new EC2Client(own);
@@ -155,20 +190,21 @@ export async function remove(
       call().catch((error: Error) => (/NotFound(Exception)?$/.test(error.name) ? undefined : Promise.reject(error))),
     );
   await removeBalancers(balancers, own, removing);
-  const ids = new Set(leaving.map(({ id }) => id));
-  const left = async () =>
-    (await asked("ec2:DescribeNetworkInterfaces", () => interfacesIn(vpc, client))).filter(
-      ({ NetworkInterfaceId: id = "" }) => ids.has(id),
-    ).length;
-  await untilGone(leaving, left, seconds);
+  for (const { id } of data)
+    await (id.startsWith("vol-")
+      ? removing("ec2:DeleteVolume", () => client.send(new DeleteVolumeCommand({ VolumeId: id })))
+      : removing("ec2:DeleteSnapshot", () => client.send(new DeleteSnapshotCommand({ SnapshotId: id }))));
+  // Without a VPC nothing follows.
+  if (vpc === undefined) return;
+  const present = async () => {
+    const found = await asked("ec2:DescribeNetworkInterfaces", () => interfacesIn(vpc, client));
+    return new Set(found.flatMap(({ NetworkInterfaceId }) => NetworkInterfaceId ?? []));
+  };
+  await untilGone(removal, present, seconds);
   await removeTargetGroups(targetGroups, own, removing);
   for (const { id } of interfaces)
     await removing("ec2:DeleteNetworkInterface", () =>
       client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId: id })),
     );
   await removeGroups(groups, client, removing);
-  for (const { id } of data)
-    await (id.startsWith("vol-")
-      ? removing("ec2:DeleteVolume", () => client.send(new DeleteVolumeCommand({ VolumeId: id })))
-      : removing("ec2:DeleteSnapshot", () => client.send(new DeleteSnapshotCommand({ SnapshotId: id }))));
 }

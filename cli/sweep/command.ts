@@ -19,15 +19,17 @@ A removal can't end while something is in the spoke's VPC that nobody manages: l
 detached and did not delete any more, the security groups that EKS and controllers made. This looks for them by the tags that EKS and
 its controllers set, and removes them, load balancers with their target groups. It names what else is there, which it leaves alone.
 Volumes that nothing uses and snapshots keep no VPC, and hold data: they are named too, and each goes only if --data names it.
-Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it would do.
+Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it would do. When the VPC is
+gone already it looks for the data alone.
 
 ${spokeAccountHelp}
   --data ID              remove this volume or snapshot of the cluster too, with what is in it; may be given again
 
 The hub is read with your own rights. AWS is asked with those in docs/reference/deployer-policy/fleet-sweep.json.
 
-Exit code 0: nothing keeps the VPC, or what kept it was removed; 1: something else keeps it, or without --yes there is something
-to do; 2: it was called wrongly, or there is no such spoke, or it is not its time.
+Exit code 0: nothing keeps the VPC, or what kept it was removed; 1: something else keeps it, AWS is still removing interfaces of load
+balancers that are gone (run it again in a few minutes), or without --yes there is something to do; 2: it was called wrongly, or there
+is no such spoke, or it is not its time.
 
 Examples:
   fleet sweep green
@@ -88,34 +90,42 @@ export async function run(
   const objects = await objectsOf(hub, name, managedKinds);
   const network = objects.find(({ kind }) => kind === "VPC");
   const vpc = network?.metadata.annotations?.[crossplaneAnnotations.externalName];
-  if (network === undefined || vpc === undefined) {
-    console.log(`${name} has no VPC any more`);
-    return 0;
-  }
-  const { cluster } = spokeNames(fleetNames(fleetOf(objects, name)).spokePrefix, name);
+  // The Spoke still knows it when the hub has nothing of it left that says so.
+  const cluster =
+    spoke.status.cluster?.name ?? spokeNames(fleetNames(fleetOf(objects, name)).spokePrefix, name).cluster;
   const sought = { cluster, vpc, region: spoke.spec.region };
   const config = values.profile === undefined ? {} : { profile: values.profile };
   const found = await aws.look(sought, config);
   // What the hub made says in which account, also of a Spoke that names none.
-  const id = textAt(network.status, "atProvider", "arn")?.split(":")[4] ?? spoke.spec.account?.id;
-  refuseOtherAccount(name, id, found.account);
+  const made = textAt(network?.status, "atProvider", "arn") ?? spoke.status.cluster?.arn;
+  refuseOtherAccount(name, made?.split(":")[4] ?? spoke.spec.account?.id, found.account);
   if (found.hasCluster)
     throw new UsageError(
       `EKS still has the cluster ${cluster}, which uses the VPC: fleet why ${name} says what it waits for`,
     );
   const plan = planOf(cluster, name, found);
-  const removal = { ...plan, data: chosen(values.data, plan.data, cluster) };
+  const { balancers, targetGroups, interfaces, groups, others } = plan;
+  const data = chosen(values.data, plan.data, cluster);
   const said = report(plan);
-  const where = `${vpc} (account ${found.account}, ${sought.region})`;
+  const account = `account ${found.account}, ${sought.region}`;
+  const where = vpc === undefined ? account : `${vpc} (${account})`;
+  if (vpc === undefined) console.log(`${name} has no VPC any more`);
   console.log(said.length === 0 ? `Nothing of the cluster is left in ${where}` : [`In ${where}:`, ...said].join("\n"));
-  const { balancers, targetGroups, interfaces, groups } = plan;
-  const isToDo = [balancers, targetGroups, interfaces, groups, removal.data].some(({ length }) => length > 0);
+  const keepsVpc = [balancers, targetGroups, interfaces, groups].some(({ length }) => length > 0);
+  const isToDo = keepsVpc || data.length > 0;
   const goes = isToDo && values.yes;
+  // Nothing is removed after the interfaces of load balancers where nothing else keeps the VPC.
+  const leaving = keepsVpc ? plan.leaving : [];
   if (goes) {
-    if (plan.leaving.length > 0) console.log("Waits until AWS has removed the interfaces of the load balancers …");
-    await aws.remove(sought, config, removal);
-    console.log("Removed what was left behind. Crossplane tries again within a minute");
+    if (leaving.length > 0) console.log("Waits until AWS has removed the interfaces of the load balancers …");
+    await aws.remove(sought, config, { ...plan, leaving, data });
+    console.log(
+      keepsVpc
+        ? "Removed what was left behind. Crossplane tries again within a minute"
+        : "Removed what --data named, which kept no VPC",
+    );
   } else if (isToDo) console.log("Nothing was changed: --yes does it");
-  const isHeld = isToDo || plan.leaving.length > 0;
-  return plan.others.length > 0 || (isHeld && !goes) ? 1 : 0;
+  const isLate = plan.leaving.length > leaving.length;
+  if (isLate) console.log("AWS is still removing the interfaces of load balancers; run it again in a few minutes");
+  return others.length > 0 || isLate || (isToDo && !goes) ? 1 : 0;
 }

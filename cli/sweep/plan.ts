@@ -12,8 +12,9 @@ export interface Item {
   readonly description: string;
 }
 
-/** `isFree`: attached to nothing; `groups`: IDs of the security groups in which it is. */
+/** `isFree`: attached to nothing; `isOfElb`: Elastic Load Balancing made it; `groups`: IDs of the security groups in which it is. */
 export interface Interface extends Item {
+  readonly isOfElb: boolean;
   readonly isFree: boolean;
   readonly groups: readonly string[];
 }
@@ -72,7 +73,7 @@ const isOf = ({ tags }: Item, cluster: string): boolean =>
     (key) => tags[key] === cluster,
   );
 
-/** Keys by whose values the EBS CSI driver and the fleet name a cluster (aws-ebs-csi-driver, docs/tagging.md and pkg/driver/constants.go). */
+/** Keys by whose values the EBS CSI driver and the fleet name a cluster (aws-ebs-csi-driver, "Tagging" and pkg/driver/constants.go). */
 const dataKeys = [principalTags.cluster, "ebs.csi.aws.com/cluster-name", "KubernetesCluster"];
 
 /** Keys of tags by which data of a cluster may be found. */
@@ -94,6 +95,14 @@ const isLeaked = (item: Item): boolean =>
 const ofBalancer = "ELB ";
 const describes = ({ id }: Balancer) => `${ofBalancer}${id.split(":loadbalancer/").at(-1)}`;
 
+/** The load balancers whose interfaces these are, but for those that are given: each as `<name> (<ID of the interface>)`. */
+export function unlisted(interfaces: readonly Item[], balancers: readonly Balancer[]): string[] {
+  const known = new Set(balancers.map(describes));
+  return interfaces
+    .filter(({ description }) => !known.has(description))
+    .map(({ id, description }) => `${description.slice(ofBalancer.length)} (${id})`);
+}
+
 /** Decides what goes; a group stays that an interface uses which stays. What carries the spoke's own tag is Crossplane's to remove. */
 export function planOf(cluster: string, spoke: string, found: InVpc): Plan {
   const goes = (item: Item) => isOf(item, cluster) || isLeaked(item);
@@ -101,7 +110,10 @@ export function planOf(cluster: string, spoke: string, found: InVpc): Plan {
   const going = new Set(balancers.map(({ id }) => id));
   const keptBalancers = found.balancers.filter(({ id }) => !going.has(id));
   const ofKept = new Set(keptBalancers.map(describes));
-  const isLeaving = ({ description }: Item) => description.startsWith(ofBalancer) && !ofKept.has(description);
+  // Anybody may describe an interface like one of a load balancer.
+  const isOfBalancer = ({ isOfElb, description }: Interface) => isOfElb && description.startsWith(ofBalancer);
+  const isOfKept = (each: Interface) => isOfBalancer(each) && ofKept.has(each.description);
+  const isLeaving = (each: Interface) => isOfBalancer(each) && !isOfKept(each);
   const leaving = found.interfaces.filter(isLeaving);
   const interfaces = found.interfaces.filter((each) => each.isFree && goes(each) && !isLeaving(each));
   const staying = found.interfaces.filter((each) => !leaving.includes(each) && !interfaces.includes(each));
@@ -115,7 +127,7 @@ export function planOf(cluster: string, spoke: string, found: InVpc): Plan {
     others: [
       ...keptBalancers,
       ...[
-        ...staying.filter(({ description }) => !ofKept.has(description)),
+        ...staying.filter((each) => !isOfKept(each)),
         ...found.groups.filter((group) => !isOf(group, cluster)),
       ].filter((item) => !isOurs(item)),
     ],

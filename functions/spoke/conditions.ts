@@ -1,4 +1,5 @@
 import { databasesAddon } from "../../lib/iam/databases.ts";
+import { toolsLabel } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
 import type { Context } from "./context.ts";
 import { originName } from "./facts.ts";
@@ -154,11 +155,22 @@ function isStuck(objects: readonly KubeObject[], now: number): boolean {
   return begun.length > 0 && now - Math.max(...begun) > STUCK_MS;
 }
 
-/** What to do about what keeps a spoke: databases that stay in AWS, and an API server that will never answer again. */
-const wayOut = ({ metadata: { name }, spec }: Spoke): string =>
+/** Whether the removal of the step `tools` has begun. kustomize-controller tells only in an event why the spoke refuses it. */
+const waitsForTools = (objects: readonly KubeObject[]): boolean =>
+  objects.some(
+    ({ metadata: { labels = {}, deletionTimestamp } }) =>
+      deletionTimestamp !== undefined && Object.entries(toolsLabel).every(([key, value]) => labels[key] === value),
+  );
+
+/** What to do about what keeps a spoke: databases that stay in AWS, volumes, and an API server that will never answer again. */
+const wayOut = ({ metadata: { name }, spec }: Spoke, objects: readonly KubeObject[]): string =>
   `; the removal waits for what runs on the spoke. ` +
   (spec.addons.includes(databasesAddon)
     ? `Databases that applications left in AWS keep the group of its subnets: delete or move them (docs/guides/onboard-an-application.md, "Databases that stay"). `
+    : "") +
+  (waitsForTools(objects)
+    ? `Volumes that the EBS CSI driver can't delete may hold the tools: kubectl get pv on the spoke shows such ones as Released, kubectl describe pv why. ` +
+      `Correct what AWS refuses, or leave them in AWS: kubectl patch pv <volume> -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'. `
     : "") +
   `If its API server is gone for good, abandon what runs there: ` +
   `kubectl -n spokes get kustomizations,helmreleases -o name -l fleet.internal/cluster=${name},fleet.internal/target=spoke | ` +
@@ -182,6 +194,6 @@ export function deletingCondition(spoke: Spoke, remains: Remains, now: number): 
   const progress = isLetGo(spoke) ? `letting go of ${left}, and everything in AWS stays` : `removing ${left}`;
   const objects = current.map(([, object]) => object);
   const waitsForever = turn.includes("bootstrap") && (found?.reason === "SpokeUnreachable" || isStuck(objects, now));
-  const message = `${progress}${found ? `; ${found.message}` : ""}${waitsForever ? wayOut(spoke) : ""}`;
+  const message = `${progress}${found ? `; ${found.message}` : ""}${waitsForever ? wayOut(spoke, objects) : ""}`;
   return yes("Deleting", found?.reason ?? "InProgress", message);
 }

@@ -15,8 +15,8 @@ const balancers = (Sid: string, Condition: Condition): Statement => ({
 });
 
 /**
- * What `fleet sweep` does in an account. What is left behind carries no tag of the fleet, or at most one of which IAM can't compare the key:
- * `kubernetes.io/cluster/<name>` is another one for every cluster. Where the makers set another tag, the rights are bound to it.
+ * What `fleet sweep` does in an account. Leftovers carry none of the fleet's tags. The only one naming the cluster,
+ * `kubernetes.io/cluster/<name>`, has the name in its key, which an IAM condition can't match by pattern. Where the makers set another tag, the rights are bound to it.
  */
 export const sweepPolicy = (): PolicyDocument =>
   policy(

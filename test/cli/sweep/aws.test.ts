@@ -126,6 +126,37 @@ describe("what fleet sweep reads of AWS", () => {
   });
 });
 
+test("fleet sweep knows the interfaces that Elastic Load Balancing made by what nobody else can set", async () => {
+  const Description = "ELB net/n/1";
+  answers["ec2:DescribeNetworkInterfaces"] = () => ({
+    NetworkInterfaces: [
+      { NetworkInterfaceId: "eni-1", VpcId: "vpc-1", Description, RequesterId: "amazon-elb" },
+      { NetworkInterfaceId: "eni-2", VpcId: "vpc-1", Description, InterfaceType: "network_load_balancer" },
+      { NetworkInterfaceId: "eni-3", VpcId: "vpc-1", Description, RequesterId: "AROA:me", InterfaceType: "interface" },
+      { NetworkInterfaceId: "eni-4", VpcId: "vpc-1", Description },
+    ],
+  });
+  const { interfaces } = await look(sought, {});
+  expect(interfaces.filter(({ isOfElb }) => isOfElb).map(({ id }) => id)).toEqual(["eni-1", "eni-2"]);
+});
+
+test("without a VPC fleet sweep asks for nothing but data, and removes it", async () => {
+  const without = { ...sought, vpc: undefined };
+  const Tags = tagged({ "eks-cluster-name": sought.cluster });
+  answers["ec2:DescribeVolumes"] = () => ({ Volumes: [{ VolumeId: "vol-1", Size: 8, Tags }] });
+  const found = await look(without, {});
+  expect(found.data.map(({ id }) => id)).toEqual(["vol-1"]);
+  const nothing = { balancers: [], targetGroups: [], leaving: [], interfaces: [], groups: [] };
+  await remove(without, {}, { ...nothing, data: found.data });
+  expect(calls.map(({ action }) => action).sort()).toEqual([
+    "ec2:DeleteVolume",
+    "ec2:DescribeSnapshots",
+    "ec2:DescribeVolumes",
+    "eks:DescribeCluster",
+    "sts:GetCallerIdentity",
+  ]);
+});
+
 describe("what fleet sweep removes", () => {
   const bare = (id: string): Item => ({ id, tags: {}, description: "" });
   const arn = "arn:aws:elasticloadbalancing:x:y:loadbalancer/net/n/1";
@@ -135,7 +166,7 @@ describe("what fleet sweep removes", () => {
       { ...bare(arn), isClassic: false },
     ],
     targetGroups: [{ ...bare("arn:t"), balancers: [arn] }],
-    leaving: [bare("eni-9")],
+    leaving: [{ ...bare("eni-9"), description: "ELB net/n/1" }],
     interfaces: [bare("eni-1")],
     groups: [
       { ...bare("sg-1"), rules: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "sg-2" }, { GroupId: "sg-3" }] }] },
@@ -152,14 +183,14 @@ describe("what fleet sweep removes", () => {
     expect(calls.map(({ action }) => action)).toEqual([
       "elb:DeleteLoadBalancer",
       "elbv2:DeleteLoadBalancer",
+      "ec2:DeleteVolume",
+      "ec2:DeleteSnapshot",
       ...Array.from({ length: 3 }, () => "ec2:DescribeNetworkInterfaces"),
       "elbv2:DeleteTargetGroup",
       "ec2:DeleteNetworkInterface",
       "ec2:RevokeSecurityGroupIngress",
       "ec2:DeleteSecurityGroup",
       "ec2:DeleteSecurityGroup",
-      "ec2:DeleteVolume",
-      "ec2:DeleteSnapshot",
     ]);
     expect(inputsOf("ec2:RevokeSecurityGroupIngress")).toEqual([
       { GroupId: "sg-1", IpPermissions: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "sg-2" }] }] },
@@ -173,9 +204,20 @@ describe("what fleet sweep removes", () => {
       NetworkInterfaces: [{ NetworkInterfaceId: "eni-9", VpcId: "vpc-1" }],
     });
     await expect(remove(sought, {}, removal, 0)).rejects.toThrow(
-      "(eni-9): their security groups go after them. Run it",
+      "(eni-9): their security groups go after them. Run it again in a few minutes. What was removed before stays removed",
     );
     expect(inputsOf("ec2:DeleteSecurityGroup")).toEqual([]);
+  });
+
+  test("names those load balancers that the account does not have, of interfaces that stay", async () => {
+    answers["ec2:DescribeNetworkInterfaces"] = () => ({ NetworkInterfaces: [{ NetworkInterfaceId: "eni-8" }] });
+    const others = ["app/shared/2", "app/gone/3"].map((name, index) => ({
+      ...{ ...bare(`eni-${8 - index}`), description: `ELB ${name}` },
+    }));
+    const leaving = [...removal.leaving, ...others];
+    await expect(remove(sought, {}, { ...removal, leaving }, 0)).rejects.toThrow(
+      "yet (eni-8): their security groups go after them. Run it again in a few minutes. This account has no load balancer app/shared/2 (eni-8) in the VPC",
+    );
   });
 
   test("may be gone already", async () => {

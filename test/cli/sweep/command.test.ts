@@ -44,14 +44,21 @@ const network = (tags: Item["tags"]): Balancer => ({
   ...item(arn("loadbalancer/net/shop/1"), tags, "network load balancer"),
   isClassic: false,
 });
-/** An interface of a load balancer, in a security group. */
+/** An interface that Elastic Load Balancing made, in a security group. */
 const held = (description: string, ...groups: string[]): Interface => ({
-  ...{ ...item("eni-9", {}, description), isFree: false, groups },
+  ...{ ...item("eni-9", {}, description), isFree: false, isOfElb: true, groups },
+});
+/** One that somebody else made. */
+const own = (what: Item, isFree: boolean, ...groups: string[]): Interface => ({
+  ...{ ...what, isFree, isOfElb: false, groups },
 });
 const byDriver = { "ebs.csi.aws.com/cluster": "true", "eks-cluster-name": cluster };
 
 /** The exit code, what AWS was asked for and what was removed. */
-async function sweep(found: Partial<Found>, of: Spoke = leaving, ...more: string[]) {
+const sweep = (found: Partial<Found>, of: Spoke = leaving, ...more: string[]) => sweepOf(objects, found, of, more);
+
+/** The same, where the hub has these objects of the spoke. */
+async function sweepOf(objects: readonly KubeObject[], found: Partial<Found>, of: Spoke, more: readonly string[]) {
   const removed: Removal[] = [];
   const asked: unknown[] = [];
   const hub: Api = {
@@ -79,7 +86,7 @@ async function sweep(found: Partial<Found>, of: Spoke = leaving, ...more: string
 }
 
 describe("fleet sweep", () => {
-  const found = { interfaces: [{ ...leaked, isFree: true, groups: [] }], groups: [eksGroup] };
+  const found = { interfaces: [own(leaked, true)], groups: [eksGroup] };
 
   test("says what keeps the VPC, and removes nothing without --yes", async () => {
     expect(await sweep(found)).toMatchObject({ code: 1, removed: [] });
@@ -94,10 +101,11 @@ describe("fleet sweep", () => {
   });
 
   test.each([
-    ["an interface that is in use", { interfaces: [{ ...leaked, isFree: false, groups: [] }] }],
+    ["an interface that is in use", { interfaces: [own(leaked, false)] }],
+    ["an interface of somebody else's", { interfaces: [own(item("eni-2", {}, "RDSNetworkInterface"), true)] }],
     [
-      "an interface of somebody else's",
-      { interfaces: [{ ...item("eni-2", {}, "RDSNetworkInterface"), isFree: true, groups: [] }] },
+      "an interface that is only described like one of a load balancer",
+      { interfaces: [own(item("eni-2", {}, "ELB app/gone/3"), false)] },
     ],
     ["a security group of another cluster", { groups: [group("sg-2", { "aws:eks:cluster-name": "other" })] }],
     [
@@ -172,6 +180,14 @@ describe("fleet sweep", () => {
     const late = { interfaces: [held("ELB app/gone/3", "sg-9")] };
     expect(await sweep(late, leaving, "--yes")).toMatchObject({ code: 1, removed: [] });
     expect(said).toContain("which AWS removes some minutes after them:\n  eni-9  ELB app/gone/3");
+    expect(said).toContain("AWS is still removing the interfaces of load balancers; run it again in a few minutes");
+    expect(said).not.toContain("Waits");
+  });
+
+  test("shows an interface described like one of a load balancer that stays, if somebody else made it", async () => {
+    const interfaces = [own(item("eni-2", {}, "ELB net/shop/1"), false)];
+    expect(await sweep({ balancers: [network({})], interfaces }, leaving)).toMatchObject({ code: 1 });
+    expect(said).toContain("\n  eni-2  ELB net/shop/1");
   });
 
   describe("with volumes and snapshots", () => {
@@ -194,6 +210,47 @@ describe("fleet sweep", () => {
         code: 0,
         removed: [["vol-1", "snap-1"]],
       });
+      expect(said).toContain("Removed what --data named, which kept no VPC");
+      expect(said).not.toContain("Crossplane");
+    });
+
+    test("removes them without waiting for interfaces that go by themselves, and says that these are late", async () => {
+      const late = { data, interfaces: [held("ELB app/gone/3", "sg-9")] };
+      expect(await sweep(late, leaving, "--yes", "--data", "vol-1")).toMatchObject({ code: 1, removed: [["vol-1"]] });
+      expect(said).not.toContain("Waits");
+      expect(said).toContain("AWS is still removing the interfaces of load balancers");
+    });
+
+    describe("when there is no VPC any more", () => {
+      const withoutVpc = objects.filter(({ kind }) => kind !== "VPC");
+      const gone = {
+        ...leaving,
+        status: { ...leaving.status, cluster: { name: cluster, arn: `arn:aws:eks:us-east-1:${account}:cluster/x` } },
+      } as Spoke;
+
+      test.each([
+        ["the hub has other resources of the spoke", withoutVpc],
+        ["the hub has none", []],
+      ])("finds them by the cluster and its region, and removes those that it is told: %s", async (_what, left) => {
+        const line = ["--yes", "--data", "vol-1"];
+        const { code, asked, removed } = await sweepOf(left, { data }, gone, line);
+        expect({ code, removed }).toEqual({ code: 0, removed: [["vol-1"]] });
+        expect(asked[0]).toEqual({ cluster, vpc: undefined, region: world.spoke.spec.region });
+        expect(said).toContain("blue has no VPC any more\n");
+        expect(said).toContain("  vol-1  8 GiB of shop/data");
+      });
+
+      test("says that nothing is left", async () => {
+        expect(await sweepOf(withoutVpc, {}, gone, [])).toMatchObject({ code: 0, removed: [] });
+        expect(said).toBe(
+          `blue has no VPC any more\nNothing of the cluster is left in account ${account}, ${world.spoke.spec.region}\n`,
+        );
+      });
+
+      test("refuses data that it does not find, and credentials of another account", async () => {
+        await expect(sweepOf([], { data }, gone, ["--yes", "--data", "vol-9"])).rejects.toThrow("--data vol-9");
+        await expect(sweepOf([], { account: "333333333333" }, gone, [])).rejects.toThrow(`is in account ${account}`);
+      });
     });
 
     test.each([
@@ -208,7 +265,7 @@ describe("fleet sweep", () => {
   });
 
   test("leaves a group alone that an interface uses which stays", async () => {
-    const used = { ...item("eni-3", {}, "Lambda"), isFree: false, groups: ["sg-1"] };
+    const used = own(item("eni-3", {}, "Lambda"), false, "sg-1");
     expect(await sweep({ groups: [eksGroup], interfaces: [used] }, leaving, "--yes")).toMatchObject({ removed: [] });
   });
 

@@ -93,6 +93,32 @@ describe("a removal", () => {
     expect(world.condition("Deleting")?.message).toMatch(/^removing Kustomization blue-flux; \d+ resources are left$/);
   });
 
+  it.each([
+    ["tools", true],
+    ["sealed-secrets", false],
+  ])("names volumes as what may hold the step %s once it is stuck: %s", (step, expected) => {
+    const world = running(spoke());
+    const deletionTimestamp = new Date(world.now).toISOString();
+    const labels = { [labelKeys.cluster]: "blue", "fleet.internal/step": step };
+    const waiting = { apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization" };
+    world.chain = [
+      { ...waiting, metadata: { name: `blue-${step}`, labels, deletionTimestamp } },
+      // Its turn has not come.
+      ...(step === "tools"
+        ? []
+        : [{ ...waiting, metadata: { name: "blue-tools", labels: { ...labels, "fleet.internal/step": "tools" } } }]),
+    ];
+    world.delete();
+    for (let count = 0; count < 5; count += 1) world.step();
+    const message = () => world.condition("Deleting")?.message ?? "";
+    expect(message()).not.toContain("kubectl get pv");
+    world.now += 15 * 60_000 + 1;
+    world.step();
+    expect(message().includes("kubectl get pv on the spoke shows such ones as Released")).toBe(expected);
+    expect(message().includes(`"persistentVolumeReclaimPolicy":"Retain"`)).toBe(expected);
+    expect(message()).toContain("If its API server is gone for good");
+  });
+
   it("names the way out at once when Flux says that the spoke does not answer", () => {
     const world = running(spoke());
     world.chain = [

@@ -239,12 +239,12 @@ const databases: readonly Omit<Removal, "policy">[] = [
   },
 ];
 
-const volume = (driver: string, persistentVolumeReclaimPolicy: string, phase: string): Manifest => ({
+const volume = (driver: string, persistentVolumeReclaimPolicy: string, phase?: string): Manifest => ({
   apiVersion: "v1",
   kind: "PersistentVolume",
   metadata: { name: "pvc-1" },
   spec: { persistentVolumeReclaimPolicy, csi: { driver, volumeHandle: "vol-1" } },
-  status: { phase },
+  ...(phase !== undefined && { status: { phase } }),
 });
 const ebs = "ebs.csi.aws.com";
 const { spec: ofOther } = volume(ebs, "Delete", "Released");
@@ -263,6 +263,8 @@ const volumes: readonly Omit<Removal, "policy">[] = [
       ["a volume of another driver", volume("efs.csi.aws.com", "Delete", "Released")],
       ["a volume that stays in AWS", volume(ebs, "Retain", "Released")],
       ["a volume that is in use", volume(ebs, "Delete", "Bound")],
+      ["a volume whose deletion is given up", volume(ebs, "Delete", "Failed")],
+      ["a volume without a status", volume(ebs, "Delete")],
       ["a volume without a driver", { ...volume(ebs, "Delete", "Released"), spec: { ...ofOther, csi: undefined } }],
     ] as const
   ).map(([what, parameters]) => ({
