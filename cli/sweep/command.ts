@@ -15,21 +15,21 @@ export const summary = "remove what keeps the VPC of a spoke that is being remov
 
 export const help = `Usage: fleet sweep <spoke> [--yes] [options]
 
-A removal can't end while something is in the spoke's VPC that nobody manages: load balancers, network interfaces that the VPC CNI
-detached and did not delete any more, the security groups that EKS and controllers made. This looks for them by the tags that EKS and
-its controllers set, and removes them, load balancers with their target groups. It names what else is there, which it leaves alone.
-Volumes that nothing uses and snapshots keep no VPC, and hold data: they are named too, and each goes only if --data names it.
-Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it would do. When the VPC is
-gone already it looks for the data alone.
+A removal can't end while something is in the spoke's VPC that nobody manages: load balancers, network interfaces that the VPC
+CNI detached and did not delete any more, the security groups that EKS and controllers made. This looks for them by the tags
+that EKS and its controllers set, and removes them, load balancers with their target groups. It names what else is there, which
+it leaves alone. Volumes that nothing uses and snapshots keep no VPC, and hold data: they are named too, and each goes only if
+--data names it. Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it
+would do. When the VPC is gone already it looks for the data alone.
 
 ${spokeAccountHelp}
   --data ID              remove this volume or snapshot of the cluster too, with what is in it; may be given again
 
 The hub is read with your own rights. AWS is asked with those in docs/reference/deployer-policy/fleet-sweep.json.
 
-Exit code 0: nothing keeps the VPC, or what kept it was removed; 1: something else keeps it, AWS is still removing interfaces of load
-balancers that are gone (run it again in a few minutes), or without --yes there is something to do; 2: it was called wrongly, or there
-is no such spoke, or it is not its time.
+Exit code 0: nothing keeps the VPC, or what kept it was removed; 1: something else keeps it, AWS is still removing interfaces of
+load balancers that are gone (run it again in a few minutes), or without --yes there is something to do; 2: it was called
+wrongly, or there is no such spoke, or it is not its time.
 
 Examples:
   fleet sweep green

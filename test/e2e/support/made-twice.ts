@@ -47,7 +47,7 @@ async function deleteInternetGateway(InternetGatewayId: string): Promise<void> {
 }
 
 /** The IDs that are to be deleted: all but the last of several, and all that nobody manages. */
-export function madeTwice(said: string): string[] {
+function madeTwice(said: string): string[] {
   const blocks = said.split(/\n(?=\S)/);
   const idsOf = (block: string) =>
     block
