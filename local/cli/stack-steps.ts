@@ -13,7 +13,7 @@ import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { finishFolders } from "./fleet-folders.ts";
-import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
+import { annotateAll, type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { gitConfig } from "./git-method.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { mirrorConfig } from "./mirrors.ts";
@@ -176,7 +176,7 @@ export async function headRevision(instance: Instance, repository: string): Prom
 /** Asks Flux to look for changes now and not at its next interval. */
 export async function reconcileNow(kubectl: Kubectl): Promise<void> {
   const now = `reconcile.fluxcd.io/requestedAt=${new Date().toISOString()}`;
-  for (const kind of FLUX_KINDS) await kubectl(["annotate", kind, "--all", "--all-namespaces", "--overwrite", now]);
+  for (const kind of FLUX_KINDS) await annotateAll(kubectl, kind, now);
 }
 
 /** Why each Flux object isn't Ready; undefined for those that are. */
