@@ -79,6 +79,11 @@ async function withStates<T>(
   }
 }
 
+/** helm would fetch both charts of every release, which takes longer than one waits before anything is written. */
+const charts = {
+  withoutHelm: "a dry run fetches no charts; once it is committed, fleet diff renders them with helm",
+};
+
 const labels = { before: "the checkout", after: "the change" };
 
 const leftOut = (why: string): string => `What it does to each cluster is left out: ${why}.\n`;
@@ -93,7 +98,7 @@ export async function effectOf(
     const build = kustomize();
     return await withStates(proposals, beside, async ({ before, after }) => {
       const report = await blastRadius({
-        ...{ base: before, head: after, cwd: before, build, stacks: [], recorded: new Map(), charts: {} },
+        ...{ base: before, head: after, cwd: before, build, stacks: [], recorded: new Map(), charts },
         ...(fleet === undefined ? {} : { fleet }),
       });
       return markdown({ ...report, base: { label: labels.before }, head: { label: labels.after } }).replace(

@@ -57,6 +57,8 @@ describe("--dry-run", () => {
     expect(effect).toMatch(/\*\*changed\*\* HelmRelease `flux-system\/crossplane` on green[\s\S]*\+ +version: 2\.4\.0/);
     const clusters = [...effect.matchAll(/^- \*\*changed\*\* .* on ([-\w]+)/gm)].map(([, name]) => name);
     expect([...new Set(clusters)].sort()).toEqual(["check-prod", "green"]);
+    expect(effect).toContain("is not rendered, only its own fields are compared: a dry run fetches no charts");
+    expect(effect).not.toContain("no helm on PATH");
   });
 
   test("of an upgrade names what the repositories give the spoke in old API versions", async () => {
