@@ -7,7 +7,7 @@ import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registe
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { type ClusterAccess, notApplied, type Surroundings } from "../product.ts";
 import { productPaths, STACKS } from "../product-paths.ts";
-import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
+import { installPulumi, prepareStack, pulumiPaths } from "../pulumi/cli/index.ts";
 import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
@@ -19,10 +19,10 @@ import { kubeconfig } from "./kubeconfig.ts";
 import { mirrorConfig } from "./mirrors.ts";
 import {
   changeStack,
-  cloudEnvironment,
   fleetNameOf,
   helmOf,
   outputsOf,
+  shellEnvironment,
   sshOf,
   surroundingsOf,
   writeOverrides,
@@ -74,7 +74,7 @@ const toolsStep: Step<LocalFleet> = {
     await writeSurroundings(instance);
     await writeShellFiles(
       instance,
-      { ...cloudEnvironment(instance), ...pulumiEnvironment(instance.dir) },
+      shellEnvironment(instance, (name) => toolchain.bin(name)),
       {
         pulumi: [process.execPath, join(LOCAL, "pulumi", "cli", "main.ts")],
         helm: helm(clientEnvironment(instance)),
