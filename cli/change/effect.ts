@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import type { Repository } from "../../lib/names.ts";
 import { check } from "../check/check.ts";
 import { blastRadius } from "../diff/blast-radius.ts";
-import { markdown, marker } from "../diff/markdown.ts";
+import { terminalText } from "../diff/markdown.ts";
 import { workloadsTemplate } from "../fleet/folders.ts";
 import { copyFiles } from "../render/copy.ts";
 import { isFolder } from "../render/files.ts";
@@ -101,10 +101,7 @@ export async function effectOf(
         ...{ base: before, head: after, cwd: before, build, stacks: [], recorded: new Map(), charts },
         ...(fleet === undefined ? {} : { fleet }),
       });
-      return markdown({ ...report, base: { label: labels.before }, head: { label: labels.after } }).replace(
-        `${marker}\n`,
-        "",
-      );
+      return terminalText({ ...report, base: { label: labels.before }, head: { label: labels.after } });
     });
   } catch (error) {
     return leftOut((error as Error).message);
