@@ -47,7 +47,7 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
   --git-receiver TYPE    pushes to the team's repository count at once: the Git host calls Flux on the spoke, which gets a new,
                          sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also Gitea and
                          Forgejo), gitlab, generic-hmac, or generic, which does not
-  --commit-status KIND   each commit gets a status at the team's Git host: whether the spoke runs it, or why not. What the host
+  --commit-status KIND   each commit gets a status at the team's Git host: whether the spoke has applied it, or why not. What the host
                          is: github, gitlab, gitea (also Forgejo) or bitbucketserver
   --commit-status-token-file FILE
                          an access token that may write the commit status of the team's repository

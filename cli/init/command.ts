@@ -103,7 +103,7 @@ function brief(path: string): string {
 function described({ path, made, differences }: Part): string {
   const name = brief(path);
   if (made) return `made   ${name}`;
-  if (differences.length === 0) return `there  ${name}, as it would be written`;
+  if (differences.length === 0) return `there  ${name}, unchanged`;
   const shown = differences.slice(0, 10);
   const rest = differences.length - shown.length;
   return [
@@ -154,7 +154,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const parts = await init(root, request, programs, problems);
   const project = await projectCopy(root, request.projectUrl, programs);
   console.log(
-    `${parts.map(described).join("\n")}\n\nNext (call fleet as you just did):\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
+    `${parts.map(described).join("\n")}\n\nNext (run fleet the way you just did):\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
   );
   return parts.some(({ differences }) => differences.length > 0) ? 1 : 0;
 }
