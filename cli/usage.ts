@@ -25,7 +25,7 @@ export function choiceProblems(flag: string, value: string, allowed: readonly st
   return [
     {
       key: flag,
-      what: "is not offered",
+      what: "has an unknown value",
       got: shown(value),
       allowed: allowed.join(", ") || "(none)",
       remedy: similar === undefined ? remedy : `did you mean ${similar}? If not, ${remedy}`,

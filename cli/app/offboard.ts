@@ -136,13 +136,13 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   refuse(
     "offboard",
     together(
+      [...problems, ...wishProblems(values, [checkout]), ...systemProblems(values.system)],
       [
-        ...problems,
-        ...wishProblems(values, [checkout]),
+        ...notHere,
+        ...(notHere.length > 0 ? [] : placeProblems(checkout, app, clusters)),
+        // Last: what there is to confirm must be there.
         ...confirmationProblems(values, "what an application ordered in AWS"),
-        ...systemProblems(values.system),
       ],
-      [...notHere, ...(notHere.length > 0 ? [] : placeProblems(checkout, app, clusters))],
     ),
   );
   const system = systemBeside(checkout, values.system);

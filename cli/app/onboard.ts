@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { fleetNames } from "../../lib/names.ts";
 import { commitStatusTypes } from "../../lib/notifications.ts";
 import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
 import { sealings } from "../../lib/spoke.ts";
@@ -47,8 +48,8 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
   --git-receiver TYPE    pushes to the team's repository count at once: the Git host calls Flux on the spoke, which gets a new,
                          sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also Gitea and
                          Forgejo), gitlab, generic-hmac, or generic, which does not
-  --commit-status KIND   each commit gets a status at the team's Git host: whether the spoke runs it, or why not. What the host
-                         is: github, gitlab, gitea (also Forgejo) or bitbucketserver
+  --commit-status KIND   each commit gets a status at the team's Git host: whether the spoke has applied it, or why not. What
+                         the host is: github, gitlab, gitea (also Forgejo) or bitbucketserver
   --commit-status-token-file FILE
                          an access token that may write the commit status of the team's repository
   --commit-status-address URL
@@ -134,16 +135,18 @@ async function make(line: Line, using: Programs): Promise<number> {
     ...{ files: changesTo(checkout, Object.assign({}, ...files)), subject: `Onboard ${app} on ${names}` },
   };
   await carryOut("onboard", [proposal], values, {
-    ...{ fleet: planned[0]?.fleet, next: nextSteps(line), programs: using },
+    ...{ fleet: planned[0]?.fleet, next: nextSteps(line, planned[0]?.fleet), programs: using },
     beside: { "gitops-system": system },
   });
   return 0;
 }
 
-function nextSteps({ args: { app }, clusters, requests, values }: Line): string {
+function nextSteps({ args: { app }, clusters, requests, values }: Line, fleet: string | undefined): string {
+  const context =
+    fleet === undefined || clusters.length > 1 ? "<cluster>" : `${fleetNames(fleet).spokePrefix}${clusters[0]}`;
   const type = values["git-receiver"] as ReceiverType | undefined;
   return [
-    `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
+    `kubectl --context ${context} -n ${app} get gitrepository,kustomization     how far it is`,
     ...(values["auto-update"] === undefined ? [] : [...new Set(requests.map(markersFor))]),
     ...(type === undefined || clusters.length === 1 ? [] : [`For each of ${clusters.join(", ")}:`]),
     ...(type === undefined ? [] : [webhookHelp(type, app, [values["repository-url"]]).trimEnd()]),

@@ -102,7 +102,7 @@ export function appProblems(request: AppRequest): Problem[] {
       key: "--sealing",
       value: sealing ?? sealings[0],
       accepts: (text) => sealings.some((known) => known === text),
-      what: "is not offered",
+      what: "has an unknown value",
       allowed: sealings.join(", "),
     },
     {

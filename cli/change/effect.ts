@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import type { Repository } from "../../lib/names.ts";
 import { check } from "../check/check.ts";
 import { blastRadius } from "../diff/blast-radius.ts";
-import { markdown, marker } from "../diff/markdown.ts";
+import { terminalText } from "../diff/markdown.ts";
 import { workloadsTemplate } from "../fleet/folders.ts";
 import { copyFiles } from "../render/copy.ts";
 import { isFolder } from "../render/files.ts";
@@ -79,6 +79,11 @@ async function withStates<T>(
   }
 }
 
+/** helm would fetch both charts of every release, which takes longer than one waits before anything is written. */
+const charts = {
+  withoutHelm: "a dry run fetches no charts; once it is committed, fleet diff renders them with helm",
+};
+
 const labels = { before: "the checkout", after: "the change" };
 
 const leftOut = (why: string): string => `What it does to each cluster is left out: ${why}.\n`;
@@ -93,13 +98,10 @@ export async function effectOf(
     const build = kustomize();
     return await withStates(proposals, beside, async ({ before, after }) => {
       const report = await blastRadius({
-        ...{ base: before, head: after, cwd: before, build, stacks: [], recorded: new Map(), charts: {} },
+        ...{ base: before, head: after, cwd: before, build, stacks: [], recorded: new Map(), charts },
         ...(fleet === undefined ? {} : { fleet }),
       });
-      return markdown({ ...report, base: { label: labels.before }, head: { label: labels.after } }).replace(
-        `${marker}\n`,
-        "",
-      );
+      return terminalText({ ...report, base: { label: labels.before }, head: { label: labels.after } });
     });
   } catch (error) {
     return leftOut((error as Error).message);

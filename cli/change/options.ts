@@ -10,7 +10,8 @@ export const changeOptions = {
 } as const;
 
 /** How `--help` says what they do. */
-export const changeHelp = `  --dry-run              write nothing: show the change of the files, and what fleet diff says of it (by kustomize or kubectl)
+export const changeHelp = `  --dry-run              write nothing: show the change of the files, and what fleet diff says of it (by kustomize or kubectl),
+                         without rendering charts
   --commit               also commit what was written, and nothing else
   --push                 also commit and push it, on the branch that is checked out`;
 

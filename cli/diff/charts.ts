@@ -12,8 +12,10 @@ import { type Item, itemId } from "./state.ts";
 /** Renders what a HelmRelease installs, with the real `helm template`. */
 
 export interface ChartOptions {
-  /** The helm program; undefined if there is none. */
+  /** The helm program; undefined if there is none, or none is to run. */
   readonly helm?: string;
+  /** Why no helm runs. @default there is none on PATH */
+  readonly withoutHelm?: string;
   /** Folder with charts as `<name>-<version>.tgz`, which replaces the chart repositories. */
   readonly charts?: string;
   /** Kubernetes minor of a cluster, for charts that look at it. */
@@ -126,8 +128,8 @@ class Charts {
 
   /** @throws Unrendered */
   template(release: Release): Manifest[] {
-    const { helm, charts } = this.#options;
-    if (helm === undefined) throw new Unrendered("there is no helm on PATH");
+    const { helm, charts, withoutHelm = "there is no helm on PATH" } = this.#options;
+    if (helm === undefined) throw new Unrendered(withoutHelm);
     const local = charts === undefined ? undefined : join(charts, `${release.chart}-${release.version}.tgz`);
     if (local !== undefined && !existsSync(local))
       throw new Unrendered(`${release.chart}-${release.version}.tgz is not in ${charts}`);

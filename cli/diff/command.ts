@@ -5,8 +5,9 @@ import { folderProblems, refuse, together, UsageError } from "../usage.ts";
 import { blastRadius } from "./blast-radius.ts";
 import { helmProgram } from "./charts.ts";
 import { readHubData, readRecorded } from "./facts.ts";
-import { markdown } from "./markdown.ts";
+import { markdown, terminalText } from "./markdown.ts";
 import { previewProblems, readPreview } from "./preview.ts";
+import type { Report } from "./report.ts";
 
 export const summary = "show what a change does to every cluster and stack, after rendering";
 
@@ -14,7 +15,7 @@ export const help = `Usage: fleet diff <base> <head> [options]
 
 Renders two states of the repositories for the hub, for every spoke and for one sample spoke of each environment: kustomize,
 Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then shows what
-differs, as one comment for a pull request, with the changes of Spokes that the API server would refuse.
+differs, for a person or as one comment for a pull request, with the changes of Spokes that the API server would refuse.
 
 <base> and <head> are Git revisions, or folders (write ./name where both would fit). They hold the project (repos/ and
 functions/spoke), the checkouts of the repositories side by side, or one of the repositories alone.
@@ -28,7 +29,8 @@ With origin/main ahead of a branch, take as base $(git merge-base origin/main HE
   --observed DIR        recorded state of spokes, <spoke>.yaml: kubectl -n spokes get managed,configmaps,kustomizations
                         -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
   --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)
-  --format              markdown (default), or json: everything, uncut
+  --format              text (default on a terminal), markdown: one comment of a pull request (default elsewhere), or
+                        json: everything, uncut
   --fail-on-refused     exit code 1 when the API server will refuse the change or the removal of a Spoke, or when the
                         Composition has not its Kubernetes version; the comment is written in any case
 
@@ -48,12 +50,18 @@ export const options = {
   bridge: { type: "string" },
   observed: { type: "string" },
   charts: { type: "string" },
-  format: { type: "string", default: "markdown" },
+  format: { type: "string" },
   "fail-on-refused": { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-export const choices = { format: ["markdown", "json"] };
+const forms = {
+  text: terminalText,
+  markdown: (report: Report) => markdown(report),
+  json: (report: Report) => `${JSON.stringify(report, null, 2)}\n`,
+};
+
+export const choices = { format: Object.keys(forms) };
 
 /** The programs of this machine that it runs. */
 const programs = { kustomize, helmProgram };
@@ -74,6 +82,7 @@ export async function run(argv: readonly string[], { kustomize, helmProgram } = 
       ...values.preview.flatMap(previewProblems),
     ]),
   );
+  const format = (values.format ?? (process.stdout.isTTY ? "text" : "markdown")) as keyof typeof forms;
   const stacks = values.preview.map(readPreview);
   try {
     const report = await blastRadius({
@@ -83,7 +92,7 @@ export async function run(argv: readonly string[], { kustomize, helmProgram } = 
       ...(values.bridge === undefined ? {} : { hub: readHubData(values.bridge) }),
       ...{ charts: { ...helmProgram(), ...(values.charts === undefined ? {} : { charts: resolve(values.charts) }) } },
     });
-    process.stdout.write(values.format === "json" ? `${JSON.stringify(report, null, 2)}\n` : markdown(report));
+    process.stdout.write(forms[format](report));
     return values["fail-on-refused"] && report.clusters.some(({ refused }) => refused) ? 1 : 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -47,7 +47,7 @@ export function fitted(
   head: string,
   sections: readonly Section[],
   rest: (count: number) => string,
-  limit = commentLimit,
+  limit: number,
 ): string {
   const texts = sections.map(whole);
   if (head.length + texts.reduce((sum, { length }) => sum + length, 0) <= limit) return [head, ...texts].join("");

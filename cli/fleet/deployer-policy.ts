@@ -10,6 +10,7 @@ import { fleetNames } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
+import { newRegionOption, regionForm, unknownRegionProblems } from "./region.ts";
 
 export const summary = "print the IAM policies of whoever runs pulumi up for a fleet";
 
@@ -20,6 +21,7 @@ Prints the policies as one JSON object, by name; nothing in AWS is asked or chan
   --fleet NAME       fleet of the stack's configuration
   --account ID       AWS account of the hub, 12 digits
   --region REGION    AWS region of the hub, such as eu-central-1
+  --new-region       take a region that this version of the project does not know
   --boundary ARN     permissionsBoundary of the stack's configuration: the deployer gives rights only to roles that carry it.
                      Without it the deployer can make itself as powerful as it likes
   --grafana METHOD   grafanaAuthentication of a stack with grafana: amg, AWS_SSO or SAML. Without it nothing of Grafana is allowed
@@ -33,6 +35,7 @@ export const options = {
   fleet: { type: "string" },
   account: { type: "string" },
   region: { type: "string" },
+  ...newRegionOption,
   boundary: { type: "string" },
   grafana: { type: "string" },
   out: { type: "string" },
@@ -54,10 +57,7 @@ export const forms: Readonly<
 > = {
   fleet: keys.fleet,
   account: { parse: (value) => /^\d{12}$/.exec(value) ?? undefined, allowed: "12 digits" },
-  region: {
-    parse: (value) => /^[a-z]{2}(-[a-z]+)+-\d+$/.exec(value) ?? undefined,
-    allowed: "the name of an AWS region, such as eu-central-1",
-  },
+  region: regionForm,
   boundary: keys.permissionsBoundary,
 };
 
@@ -122,7 +122,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   const boundary = values.boundary || undefined;
   refuse(
     "deployer-policy",
-    together(problems, [...problemsOf({ fleet, account, region, boundary }), ...outProblems(values.out)]),
+    together(problems, [
+      ...problemsOf({ fleet, account, region, boundary }),
+      ...unknownRegionProblems(region, values["new-region"]),
+      ...outProblems(values.out),
+    ]),
   );
   const grafana = grafanaAuthentications.find((known) => known === values.grafana);
   const partition = partitionOf(region);

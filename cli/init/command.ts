@@ -1,5 +1,6 @@
 import { relative, resolve } from "node:path";
 import { runner } from "../doctor/process.ts";
+import { newRegionOption } from "../fleet/region.ts";
 import { readLine } from "../line.ts";
 import { projectRoot } from "../project.ts";
 import { nextSteps } from "./next.ts";
@@ -22,6 +23,7 @@ already stays as it is, and any difference from what would be written is shown.
   --spoke-environment NAME   environment of the spokes to come; default: the hub's. Can be given more than once
   --account ID               AWS account, the only one in which the stack may run
   --region REGION            AWS region of the hub
+  --new-region               take a region that this version of the project does not know
   --system-url URL           where gitops-system is to be pushed to, and Flux reads it: ssh://git@host/path.git
   --workloads-url URL        the same for gitops-workloads
   --sample-app-url URL       also writes payment-app-manifests, the sample application, which is to be pushed there
@@ -64,6 +66,7 @@ export const options = {
   "spoke-environment": { type: "string", multiple: true },
   account: { type: "string", default: "" },
   region: { type: "string", default: "" },
+  ...newRegionOption,
   "system-url": { type: "string", default: "" },
   "workloads-url": { type: "string", default: "" },
   "sample-app-url": { type: "string" },
@@ -100,7 +103,7 @@ function brief(path: string): string {
 function described({ path, made, differences }: Part): string {
   const name = brief(path);
   if (made) return `made   ${name}`;
-  if (differences.length === 0) return `there  ${name}, as it would be written`;
+  if (differences.length === 0) return `there  ${name}, unchanged`;
   const shown = differences.slice(0, 10);
   const rest = differences.length - shown.length;
   return [
@@ -122,6 +125,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     spokeEnvironments: values["spoke-environment"] ?? [values.environment],
     account: values.account,
     region: values.region,
+    newRegion: values["new-region"],
     systemUrl: values["system-url"],
     workloadsUrl: values["workloads-url"],
     sampleAppUrl: values["sample-app-url"],
@@ -150,7 +154,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const parts = await init(root, request, programs, problems);
   const project = await projectCopy(root, request.projectUrl, programs);
   console.log(
-    `${parts.map(described).join("\n")}\n\nNext (call fleet as you just did):\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
+    `${parts.map(described).join("\n")}\n\nNext (run fleet the way you just did):\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
   );
   return parts.some(({ differences }) => differences.length > 0) ? 1 : 0;
 }

@@ -40,7 +40,7 @@ function pushes({ folder, systemUrl, workloadsUrl, sampleAppUrl }: InitRequest):
 function pipelines({ systemUrl }: InitRequest, project: ProjectCopy | undefined): Step {
   if (project === undefined || !hasPipeline(systemUrl, project))
     return {
-      what: `The repositories have no workflows: this folder is no Git checkout whose origin is at their host. Give --project-url for it (${pipelinesGuide})`,
+      what: `The repositories have no workflows: this folder is not a Git checkout with an origin on their Git host. Give --project-url for it (${pipelinesGuide})`,
       commands: [],
     };
   const { commit, host, path } = project;
@@ -159,7 +159,7 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
   return [
     ...(existsSync(join(folder, "gitops-system", hubFolder(fleet)))
       ? []
-      : [{ what: "Give the fleet its folders", commands: [`fleet new-fleet ${fleet} --repository ${system}`] }]),
+      : [{ what: "Create the fleet's folders", commands: [`fleet new-fleet ${fleet} --repository ${system}`] }]),
     publication(request),
     {
       what: "Check that the repositories work on every cluster",

@@ -4,6 +4,7 @@ import type { Readable } from "../../infra/settings.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { forms, ownBoundaryProblems } from "../fleet/deployer-policy.ts";
 import { fleetNameProblems } from "../fleet/folders.ts";
+import { unknownRegionProblems } from "../fleet/region.ts";
 import { judge, type Project } from "../fleet/stack-config.ts";
 import { readOffer } from "../spoke/rules.ts";
 import { choiceProblems } from "../usage.ts";
@@ -204,6 +205,7 @@ async function ownProblems(root: string, request: InitRequest, examples: readonl
     ),
     ...formProblems("--account", account, forms.account.allowed, isForm(forms.account)),
     ...formProblems("--region", region, forms.region.allowed, isForm(forms.region)),
+    ...unknownRegionProblems(region, request.newRegion ?? false),
     ...choiceProblems("--example", example, examples, "choose one"),
     ...ownBoundaryProblems({ fleet, boundary }),
     ...sampleProblems(request),

@@ -10,6 +10,8 @@ export interface InitRequest {
   readonly spokeEnvironments: readonly string[];
   readonly account: string;
   readonly region: string;
+  /** Whether the region is one that this version of the project need not know. */
+  readonly newRegion?: boolean;
   readonly systemUrl: string;
   readonly workloadsUrl: string;
   /** URL of the sample application's repository, which is written only if this is given. */

@@ -82,7 +82,7 @@ const unknownValues = (spokes: readonly Spoke[], wanted: Filters): Problem[] =>
     const known = [...new Set(spokes.flatMap(({ spec }) => spec[name] ?? []))].sort();
     return value === undefined
       ? []
-      : choiceProblems(`--${name}`, value, known, `name a ${name} that a spoke of this hub has`);
+      : choiceProblems(`--${name}`, value, known, "name one that a spoke of this hub has");
   });
 
 /** Clears the terminal, and begins at its top. */

@@ -59,8 +59,8 @@ function program(env: NodeJS.ProcessEnv): string {
 }
 
 const unconfined =
-  "kustomize was not confined to the checkout: this system lets this user make no namespaces (unshare), or the program needs files " +
-  "beside itself. References out of the checkout are refused before it runs; confinement would also hold where that has a gap";
+  "kustomize was not confined to the checkout: this system lets this user make no namespaces (unshare), or the program is a script " +
+  "or needs libraries (FLEET_KUSTOMIZE can name another). References out of the checkout are refused before it runs; confinement would also hold where that has a gap";
 
 /**
  * The kustomize of FLEET_KUSTOMIZE, or the first `kustomize`, then `kubectl`, on PATH; with the settings of Flux. It gets no environment,

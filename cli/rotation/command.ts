@@ -1,10 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { hubSealingScope } from "../../lib/spoke.ts";
+import { patchOf } from "../change/patch.ts";
 import { type Run, runner } from "../doctor/process.ts";
 import { readOutputs, stackOutputs } from "../fleet/outputs.ts";
 import { readProject } from "../fleet/stack-config.ts";
@@ -43,7 +44,7 @@ or something may be sealed with a key that its clusters don't have. Fleets that 
   --context NAME         for step 4: a cluster of the kubeconfig that reads the scope's keys. Its controller seals again what it
                          can open, and never shows it (kubeseal --re-encrypt); also what does not say its key
   --ignore-unknown       retire older generations although there are SealedSecrets that do not say what they are sealed with
-  --dry-run              say what would change, and change nothing
+  --dry-run              show what would change, and change nothing
 Exit code 0: done, or nothing to do in files; 1: --context could not open everything; 2: it was called wrongly or could not run.
 
 Example:
@@ -152,7 +153,11 @@ async function apply(changes: readonly Change[], dryRun: boolean): Promise<void>
     const name = relative(process.cwd(), path);
     const what = text === undefined ? "remove" : existsSync(path) ? "change" : "add";
     console.log(`  ${dryRun ? "would " : ""}${what} ${name}`);
-    if (dryRun) continue;
+    if (dryRun) {
+      const before = existsSync(path) ? readFileSync(path, "utf8") : undefined;
+      console.log(patchOf([{ path: name, before, after: text }]));
+      continue;
+    }
     if (text === undefined) await rm(path);
     else await writeFile(path, text);
   }

@@ -141,13 +141,18 @@ function outputProblems({ output, namespace, name }: SealRequest): Problem[] {
 }
 
 /** Every problem of a request that shows without asking the fleet. */
-export const requestProblems = (request: SealRequest, checkouts: Checkouts): Problem[] => [
-  ...clusterProblems(request, checkouts),
-  ...folderProblems("--workloads", checkouts.workloads, "a checkout of gitops-workloads"),
-  ...namespaceProblems(request, checkouts),
-  ...nameProblems(request),
-  ...outputProblems(request),
-];
+export function requestProblems(request: SealRequest, checkouts: Checkouts): Problem[] {
+  const ofCluster = clusterProblems(request, checkouts);
+  // What namespaces a cluster has that is not there, nobody can say.
+  const { workloads, ...others } = checkouts;
+  return [
+    ...ofCluster,
+    ...folderProblems("--workloads", workloads, "a checkout of gitops-workloads"),
+    ...namespaceProblems(request, ofCluster.length > 0 ? { ...others, workloads: undefined } : checkouts),
+    ...nameProblems(request),
+    ...outputProblems(request),
+  ];
+}
 
 /** The checkouts that are named, or lie in a folder or beside it. */
 export function checkoutsNear(

@@ -103,7 +103,7 @@ export function problemsOf(checkout: string, request: SpokeRequest, offer: Offer
     key: "<name>",
     what: "already has a folder",
     got: join(checkout, spokeFolder(fleet, name)),
-    allowed: "a name without a folder, in every fleet",
+    allowed: "a name that no spoke of any fleet has",
     remedy: "choose another name; to change an existing spoke, edit its spoke.yaml",
   }));
   return [

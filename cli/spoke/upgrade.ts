@@ -64,7 +64,7 @@ function changeProblems({ manifest, path }: UpgradedFile, to: string, { api }: O
       what: message,
       got: to,
       allowed: `one minor above ${from}, which ${path} says`,
-      remedy: "raise it by one minor, and by the next when the nodes run that",
+      remedy: "upgrade by one minor now, and by the next one when all nodes run the new version",
     }));
 }
 

@@ -14,7 +14,7 @@ chain, on the spoke to what its own Flux applies, and from there to pods and to 
 thing that hinders, with the messages, warnings and the last lines of logs, and what to do next. It changes nothing, and reads no
 Secret.
 
-An application is called like its namespace on the spoke.
+An application has the name of its namespace on the spoke.
 
 ${outputHelp}
   --context NAME         the hub's context in the kubeconfig; default: the current one

@@ -25,13 +25,13 @@ function applicationOf({ side, object }: Node): string | undefined {
 const leadsTo = (path: Path): string | undefined => path.map(applicationOf).find((name) => name !== undefined);
 
 /** Paths that matter for an application: its own, and those of the spoke. @throws UsageError when the spoke has no such application */
-function concerning(application: string, paths: readonly Path[], nodes: readonly Node[]): Path[] {
+function concerning(spoke: string, application: string, paths: readonly Path[], nodes: readonly Node[]): Path[] {
   const ofSpoke = paths.filter((path) => leadsTo(path) === undefined);
   const known = [...new Set(nodes.flatMap((node) => applicationOf(node) ?? []))].sort();
   // While its folder can't be applied, an application is not there.
   if (!known.includes(application) && ofSpoke.length === 0)
     throw new UsageError(
-      `the spoke has no application ${application}; it has ${known.join(", ") || "none"}. An application is called like its namespace`,
+      `the spoke has no application ${application}; it has ${known.join(", ") || "none"}. An application has the name of its namespace. One that was pushed just now may not be applied yet: kubectl --context <cluster> -n flux-system get kustomizations shows which commit is, and fleet why ${spoke} what hinders the spoke`,
     );
   return [...paths.filter((path) => leadsTo(path) === application), ...ofSpoke];
 }
@@ -60,7 +60,7 @@ export async function hindrances(
   }
   const nodes = [...ofHub.nodes, ...onSpoke];
   const all = pathsOf(nodes);
-  const wanted = application === undefined || unreached !== undefined ? all : concerning(application, all, nodes);
+  const wanted = application === undefined || unreached !== undefined ? all : concerning(name, application, all, nodes);
   const isAsked = asked !== undefined && unreached === undefined;
   const nothing = { objects: [], troubles: [], events: [] };
   /** What is at the end of a path; a question that fails takes nothing away from what is known. */

@@ -7,7 +7,7 @@ import type { Report } from "./steps.ts";
 
 /** Gives the fleet its folders; the spokes of an instance of before fleets had folders move there. */
 export async function giveFolders(bare: string, fleet: string, report: Report): Promise<void> {
-  const commit = await commitTo(bare, `Give the fleet ${fleet} its folders`, async (checkout) => {
+  const commit = await commitTo(bare, `Create the folders of the fleet ${fleet}`, async (checkout) => {
     await moveSpokes(checkout, fleet);
   });
   if (commit !== undefined) report(`gitops-system: ${hubFolder(fleet)} and ${spokesFolder(fleet)} for the fleet`);

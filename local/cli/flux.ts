@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { run } from "../instance/index.ts";
+import { CommandError, run } from "../instance/index.ts";
 
 /** What is read of a Flux object, a pod or any other object with conditions. */
 export interface KubernetesObject {
@@ -52,6 +52,28 @@ export async function objects<T = KubernetesObject>(
   where: readonly string[] = ["--all-namespaces"],
 ): Promise<T[]> {
   return JSON.parse(await kubectl(["get", kinds.join(","), ...where, "--output", "json"])).items;
+}
+
+/** What kubectl says of an object that was gone when it came to it, one line each; its warnings say nothing of objects. */
+const gone = /^(Error from server \(NotFound\): \S+ "[^"]+" not found|Warning: .*)$/;
+
+const isGone = (error: unknown): boolean =>
+  error instanceof CommandError &&
+  error.stderr
+    .trim()
+    .split("\n")
+    .every((line) => gone.test(line));
+
+/**
+ * Sets an annotation of all objects of a kind. Those that somebody removes meanwhile need none: kubectl lists them, goes on to the
+ * others and fails at the end (kubernetes/kubectl, pkg/cmd/annotate/annotate.go, ContinueOnError).
+ */
+export async function annotateAll(kubectl: Kubectl, kind: string, annotation: string): Promise<void> {
+  try {
+    await kubectl(["annotate", kind, "--all", "--all-namespaces", "--overwrite", annotation]);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
 }
 
 /**

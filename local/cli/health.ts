@@ -72,6 +72,14 @@ export function processNotes(processes: readonly Pick<ProcessStatus, "id" | "sta
     }));
 }
 
+/** What there is to say while a command brings up or removes the instance, whatever is there so far. */
+export const commandNotes = (busy: string | undefined): Note[] =>
+  busy === undefined ? [] : [{ sort: "progress", text: `${busy} is under way` }];
+
+/** What there is to say of a hub by the number of its Flux objects. @param absent how what a hub must have counts while it is not there */
+export const hubNotes = (fluxObjects: number, absent: Note["sort"]): Note[] =>
+  fluxObjects > 0 ? [] : [{ sort: absent, text: "has no Flux objects, so nothing is applied from Git" }];
+
 const titles = {
   problem: "Not as it should be:",
   progress: "Not finished yet:",

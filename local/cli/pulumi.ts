@@ -6,7 +6,7 @@ import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { keys, parseCidr, reservedFor } from "../product.ts";
 import { CHECKOUT, policyFileName, stackFileName } from "../product-paths.ts";
-import { encryptConfig, pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
+import { encryptConfig, pulumiCommand, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import type { PolicyConfig } from "../pulumi/cli/policies.ts";
 import { stackFile } from "../pulumi/cli/stack.ts";
 import type { StackValues } from "./git-method.ts";
@@ -36,6 +36,14 @@ export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<
     FLEET_SURROUNDINGS: surroundingsOf({ paths }),
   };
 }
+
+/** What a person's shell and the instance's commands get. @param bin where the toolchain has a program */
+export const shellEnvironment = (instance: Instance, bin: (name: string) => string): Record<string, string> => ({
+  ...cloudEnvironment(instance),
+  ...pulumiEnvironment(instance.dir),
+  // The instance's own kubectl is a script, which fleet can't confine to a checkout.
+  FLEET_KUSTOMIZE: bin("kubectl"),
+});
 
 /** The ssh that finds the instance's Git server, whose name nobody outside its clusters resolves. */
 export const sshOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "ssh");

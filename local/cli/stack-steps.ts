@@ -7,22 +7,22 @@ import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registe
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { type ClusterAccess, notApplied, type Surroundings } from "../product.ts";
 import { productPaths, STACKS } from "../product-paths.ts";
-import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
+import { installPulumi, prepareStack, pulumiPaths } from "../pulumi/cli/index.ts";
 import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { finishFolders } from "./fleet-folders.ts";
-import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
+import { annotateAll, type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { gitConfig } from "./git-method.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { mirrorConfig } from "./mirrors.ts";
 import {
   changeStack,
-  cloudEnvironment,
   fleetNameOf,
   helmOf,
   outputsOf,
+  shellEnvironment,
   sshOf,
   surroundingsOf,
   writeOverrides,
@@ -74,7 +74,7 @@ const toolsStep: Step<LocalFleet> = {
     await writeSurroundings(instance);
     await writeShellFiles(
       instance,
-      { ...cloudEnvironment(instance), ...pulumiEnvironment(instance.dir) },
+      shellEnvironment(instance, (name) => toolchain.bin(name)),
       {
         pulumi: [process.execPath, join(LOCAL, "pulumi", "cli", "main.ts")],
         helm: helm(clientEnvironment(instance)),
@@ -176,7 +176,7 @@ export async function headRevision(instance: Instance, repository: string): Prom
 /** Asks Flux to look for changes now and not at its next interval. */
 export async function reconcileNow(kubectl: Kubectl): Promise<void> {
   const now = `reconcile.fluxcd.io/requestedAt=${new Date().toISOString()}`;
-  for (const kind of FLUX_KINDS) await kubectl(["annotate", kind, "--all", "--all-namespaces", "--overwrite", now]);
+  for (const kind of FLUX_KINDS) await annotateAll(kubectl, kind, now);
 }
 
 /** Why each Flux object isn't Ready; undefined for those that are. */

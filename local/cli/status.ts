@@ -9,7 +9,16 @@ import { supervisorOf } from "../supervisor/client.ts";
 import { differences } from "../toolchain/differences.ts";
 import { main, underWay } from "./command.ts";
 import { type Kubectl, kubectlFor, objects } from "./flux.ts";
-import { clusterNotes, type Note, objectNotes, processNotes, spokeNotes, verdict } from "./health.ts";
+import {
+  clusterNotes,
+  commandNotes,
+  hubNotes,
+  type Note,
+  objectNotes,
+  processNotes,
+  spokeNotes,
+  verdict,
+} from "./health.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { spokeLine, spokesOf } from "./spokes.ts";
@@ -32,21 +41,23 @@ async function showProcesses(instance: Instance): Promise<Note[]> {
   return processNotes(processes);
 }
 
-/** Counts what is Ready on a cluster. */
-async function showObjects(kubectl: Kubectl): Promise<Note[]> {
+/** Counts what is Ready on a cluster; gives what there is to say of it, and how many Flux objects it has. */
+async function showObjects(kubectl: Kubectl): Promise<{ notes: Note[]; fluxObjects: number }> {
   const served = (await kubectl(["api-resources", "--output", "name"])).split("\n");
   const notes: Note[] = [];
+  let fluxObjects = 0;
   for (const [title, kinds] of [
     ["Nodes", ["nodes"]],
     ["Flux objects", FLUX_KINDS.filter((kind) => served.includes(kind))],
     ["Pods", ["pods"]],
   ] as const) {
     const found = kinds.length === 0 ? [] : await objects(kubectl, kinds);
+    if (title === "Flux objects") fluxObjects = found.length;
     const unready = objectNotes(found, Date.now());
     console.log(`    ${title}: ${found.length - unready.length} of ${found.length} Ready`);
     notes.push(...unready);
   }
-  return notes;
+  return { notes, fluxObjects };
 }
 
 async function showSpokes(kubectl: Kubectl): Promise<Note[]> {
@@ -74,7 +85,8 @@ async function showClusters(instance: Instance, folder: string, absent: Note["so
     if (status !== "ACTIVE" && status !== "UPDATING") continue;
     try {
       const found = await showObjects(kubectlOf(name));
-      notes.push(...found.map((note) => ({ ...note, text: `${name}: ${note.text}` })));
+      const own = name === hub ? hubNotes(found.fluxObjects, absent) : [];
+      notes.push(...[...own, ...found.notes].map((note) => ({ ...note, text: `${name}: ${note.text}` })));
     } catch (error) {
       // A spoke may admit others than this machine and its user; the hub says of it whether it is well.
       notes.push({ sort: name === hub ? absent : "unknown", text: `${name} doesn't answer: ${firstLine(error)}` });
@@ -96,7 +108,7 @@ await main(async () => {
   }
   // npm start and npm run down stop and start what is asked here.
   const absent = busy === undefined ? "problem" : "progress";
-  const notes = await showProcesses(instance);
+  const notes = [...commandNotes(busy), ...(await showProcesses(instance))];
   const folder = await mkdtemp(join(tmpdir(), "fleet-status-"));
   try {
     notes.push(...(await showClusters(instance, folder, absent)));

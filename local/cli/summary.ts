@@ -23,7 +23,7 @@ const cloned = ({ git }: Instance["paths"], ...repositories: readonly string[]) 
 
 /** What a person can do with the hub. */
 const onTheHub = ({ paths, awsEndpoint }: Instance) => `
-The hub runs. To use it from this shell:
+The hub is running. To use it from this shell:
   . ${paths.env}
 
   kubectl get pods -A                       the hub's pods; kubeconfig: ${paths.kubeconfig}
@@ -49,7 +49,7 @@ Spoke ${spokeLine(spoke)}
   kubectl get spoke ${name} -n spokes --watch --output wide
 `;
   const context = `kubectl --context ${spoke.status?.cluster?.name ?? `fleet-spoke-${name}`}`;
-  const title = `Spoke ${name}${spoke.spec.environment === undefined ? "" : ` (${spoke.spec.environment})`} runs`;
+  const title = `Spoke ${name}${spoke.spec.environment === undefined ? "" : ` (${spoke.spec.environment})`} is running`;
   if (!withApp.includes(name))
     return `
 ${title}:

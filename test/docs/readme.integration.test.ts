@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
 import { blocks, lines, text } from "./support/pages.ts";
 
 const commands = (page: string): string[] => blocks(text(page)).flatMap(({ code }) => lines(code));
@@ -20,6 +21,13 @@ describe("the README", () => {
 
   test("names the command that CI runs", () => {
     expect(commands("README.md")).toContain(/^exec (.*)$/m.exec(text(".ci/run"))?.[1]);
+  });
+
+  test("says beside the commands for AWS which Node.js they need, as the package does", () => {
+    const deploy = text("README.md")
+      .split(/^## /m)
+      .find((section) => section.startsWith("Deploy to AWS"));
+    expect(deploy).toContain(`Node.js ${packageJson.engines.node.replace(">=", "")}\nor newer`);
   });
 
   test("shows output of npm start whose steps npm start has", () => {

@@ -83,7 +83,7 @@ describe("fleet offboard", () => {
     expect(code).toBe(2);
     expect(said).toMatch(/^3 problems in fleet offboard/);
     for (const part of ["--yes: is missing", "did you mean shop?", "did you mean blue?"]) expect(said).toContain(part);
-    expect((await offboard("..", "--cluster", "blue", "--yes")).said).toContain("<app>: is not offered");
+    expect((await offboard("..", "--cluster", "blue", "--yes")).said).toContain("<app>: has an unknown value");
     expect(has("clusters/blue/shop/sync.yaml")).toBe(true);
   });
 

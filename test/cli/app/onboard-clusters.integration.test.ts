@@ -128,6 +128,7 @@ describe("fleet onboard on one cluster", () => {
   test("needs no environment where its Spoke says it", async () => {
     const said = await onboard("--cluster", "green");
     expect(source("green")).toBe("./overlays/prod");
+    expect(said).toMatch(/kubectl --context [a-z]+-spoke-green -n payment-app get /);
     expect(said).toContain("Register this read-only deploy key at");
     expect(said).toContain('git commit -m "Onboard payment-app on green"');
   });

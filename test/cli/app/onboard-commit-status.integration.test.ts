@@ -132,7 +132,9 @@ describe("fleet onboard refuses", () => {
     const wrong = { commitStatus: "svn" as CommitStatusType, tenant: "The Team" };
     const message = await problems(wrong, { commitStatusToken: undefined });
     expect(message).toContain("3 problems in fleet onboard, nothing was changed:");
-    expect(message).toMatch(/--commit-status: is not offered\n\s+got: +svn\n\s+allowed: github, gitlab, gitea, bitbu/);
+    expect(message).toMatch(
+      /--commit-status: has an unknown value\n\s+got: +svn\n\s+allowed: github, gitlab, gitea, bitbu/,
+    );
     expect(message).toMatch(/--commit-status-token-file: is missing/);
   });
 

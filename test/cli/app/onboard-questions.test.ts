@@ -81,7 +81,7 @@ describe("fleet onboard on a terminal", () => {
     const { full, shown, left } = await ask(answers);
     expect(full).toEqual(["shop", "--cluster=green", "--tenant=payments", `--repository-url=${url}`]);
     expect(shown).toMatch(/<app>: can't be the name of an application/);
-    expect(shown).toMatch(/--cluster: is not offered\n +got: +red\n +allowed: blue, green/);
+    expect(shown).toMatch(/--cluster: has an unknown value\n +got: +red\n +allowed: blue, green/);
     expect(shown).toMatch(/<app>: already has a folder on this cluster\n +got: .*clusters\/blue\/shop/);
     expect(shown).toMatch(/--repository-url: is not a URL that Flux clones from/);
     expect(left).toEqual([]);

@@ -82,7 +82,9 @@ describe("fleet onboard with a Receiver", () => {
     const wrong = { ...request, tenant: "The Team", gitReceiver: "bitbucket" as ReceiverType };
     const message = await onboardApp(at.checkout, wrong, asked).catch((error: Error) => error.message);
     expect(message).toContain("2 problems in fleet onboard, nothing was changed:");
-    expect(message).toMatch(/--git-receiver: is not offered\n\s+got: +bitbucket\n\s+allowed: github, gitlab, generic/);
+    expect(message).toMatch(
+      /--git-receiver: has an unknown value\n\s+got: +bitbucket\n\s+allowed: github, gitlab, generic/,
+    );
     expect(existsSync(join(at.checkout, "clusters", "blue"))).toBe(false);
   });
 

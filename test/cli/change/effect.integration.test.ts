@@ -29,10 +29,11 @@ describe("--dry-run", () => {
   test("says what the change does to each cluster, and leaves the checkout as it is", async () => {
     const { code, text } = await said(scale, "teal", "--nodes", "3", "--repository", system);
     expect(code).toBe(0);
-    expect(text).toMatch(/\+ {2}nodes:[\s\S]*## What this change does to the fleet/);
-    expect(text).toMatch(/\*\*changed\*\* NodeGroup[\s\S]*\+ +maxSize: 3/);
-    expect(text).toContain("`the checkout` → `the change`");
-    expect(text.slice(text.indexOf("## What"))).not.toContain(tmpdir());
+    expect(text).toMatch(/\+ {2}nodes:[\s\S]*\nWhat this change does to the fleet\n/);
+    expect(text).toMatch(/changed NodeGroup[\s\S]*\+ +maxSize: 3/);
+    expect(text).toContain("the checkout → the change");
+    expect(text.slice(text.indexOf("What this change does"))).not.toContain(tmpdir());
+    expect(text).not.toMatch(/<\/?\w+>|\[!|\*\*|&#/);
     expect(fleet.git("status", "--porcelain")).toBe("");
   });
 
@@ -42,7 +43,7 @@ describe("--dry-run", () => {
       const alone = join(elsewhere, "checkout");
       cpSync(workloads, alone, { recursive: true });
       const { text } = await said(offboard, app.app, "--cluster", "blue", "--repository", alone, "--system", system);
-      expect(text).toMatch(/\*\*deleted\*\* Namespace/);
+      expect(text).toMatch(/- deleted Namespace/);
     } finally {
       rmSync(elsewhere, { recursive: true });
     }
@@ -53,10 +54,12 @@ describe("--dry-run", () => {
     fleet.edit(versions, ["crossplane_version: 2.3.4", "crossplane_version: 2.4.0"]);
     const { text } = await said(promote, "--from", "dev", "--to", "prod", "--repository", system);
     fleet.restart();
-    const effect = text.slice(text.indexOf("## What"));
-    expect(effect).toMatch(/\*\*changed\*\* HelmRelease `flux-system\/crossplane` on green[\s\S]*\+ +version: 2\.4\.0/);
-    const clusters = [...effect.matchAll(/^- \*\*changed\*\* .* on ([-\w]+)/gm)].map(([, name]) => name);
+    const effect = text.slice(text.indexOf("What this change does"));
+    expect(effect).toMatch(/- changed HelmRelease flux-system\/crossplane on green[\s\S]*\+ +version: 2\.4\.0/);
+    const clusters = [...effect.matchAll(/^- changed .* on ([-\w]+)/gm)].map(([, name]) => name);
     expect([...new Set(clusters)].sort()).toEqual(["check-prod", "green"]);
+    expect(effect).toContain("is not rendered, only its own fields are compared: a dry run fetches no charts");
+    expect(effect).not.toContain("no helm on PATH");
   });
 
   test("of an upgrade names what the repositories give the spoke in old API versions", async () => {

@@ -46,6 +46,20 @@ describe("fleet diff", () => {
     ]);
   });
 
+  test("writes text on a terminal, and a comment elsewhere or where that is asked for", async () => {
+    const { isTTY } = process.stdout;
+    try {
+      process.stdout.isTTY = true;
+      expect((await diff()).text).toMatch(/^What this change does to the fleet\n/);
+      expect((await diff("--format", "markdown")).text).toMatch(/^<!-- eks/);
+      process.stdout.isTTY = false;
+      expect((await diff()).text).toMatch(/^<!-- eks/);
+      expect((await diff("--format", "text")).text).toMatch(/^What this/);
+    } finally {
+      process.stdout.isTTY = isTTY;
+    }
+  });
+
   test("exits with 1 for the removal of a protected spoke", async () => {
     fleet.delete("repos/gitops-system/spokes/fleet/green");
     expect((await diff("--fail-on-refused")).code).toBe(1);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../../cli/diff/compare.ts";
 import { commentLimit } from "../../../cli/diff/fit.ts";
-import { markdown, marker } from "../../../cli/diff/markdown.ts";
+import { markdown, marker, terminalText } from "../../../cli/diff/markdown.ts";
 import type { Stack } from "../../../cli/diff/preview.ts";
 import type { ClusterReport, Report } from "../../../cli/diff/report.ts";
 
@@ -143,6 +143,23 @@ describe("the comment on a pull request", () => {
     );
     expect(text).toContain("<b>stack dev</b>: its preview fails");
     expect(text).toContain("- ⚠ vpcCidr is wrong");
+  });
+
+  test("is text on a terminal: no Markdown, no HTML, no character that acts on it, and nothing cut", () => {
+    const odd = change({ name: "`x` *y* <b>\u001b[31m", diff: ["+  a: <b>\u0007"] });
+    const text = terminalText(
+      report([hub(), cluster("blue", [lost("deleted", "blue", "Table"), odd])], {
+        ...{ stacks: [stack], assumed: ["no facts"], gaps: ["head, a.yaml:3: gone"], notes: ["by hand"] },
+      }),
+    );
+    expect(text).toContain("- changed Deployment apps/`x` *y* <b>\ufffd[31m on blue, by Kustomization apps/web");
+    expect(text).toContain("    +  a: <b>\ufffd\n");
+    expect(text).toContain("Assumed: no facts.");
+    expect(text).toMatch(/^Kind +created +changed +replaced +deleted$/m);
+    expect(text).toContain("blue (dev): 1 changed, 1 deleted\n");
+    expect(text).not.toMatch(/<\/?(details|summary|sub)>|\[!|\*\*|```|&#|<!--/);
+    const many = Array.from({ length: 3000 }, (_, index) => change({ name: `web-${index}` }));
+    expect(terminalText(report([cluster("blue", many)]))).toContain("apps/web-2999 on blue");
   });
 
   test("has no place where a name or a value could be Markdown, HTML or a mention", () => {

@@ -44,6 +44,12 @@ describe("fleet deployer-policy", () => {
     expect(text).not.toContain("arn:aws:");
   });
 
+  test("refuses a region that it does not know, unless it is said to be a new one", async () => {
+    const unknown = [...flags.slice(0, 4), "--region", "eu-centrl-1"];
+    await expect(run(unknown)).rejects.toThrow("did you mean eu-central-1? If not, correct it, or add --new-region");
+    expect(await printed([...unknown, "--new-region"])).toContain("eu-centrl-1");
+  });
+
   test("writes a file for each policy, and says how to create and attach them", async () => {
     const folder = mkdtempSync(join(tmpdir(), "fleet-deployer-policy-"));
     try {

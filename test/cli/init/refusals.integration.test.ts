@@ -58,6 +58,16 @@ describe("fleet init refuses", () => {
     expect(message).toContain(`${flags.length} problems`);
   });
 
+  test("a region that it does not know, with what was probably meant, unless it is said to be a new one", async () => {
+    const message = await refusal({ region: "eu-centrl-1" });
+    expect(message).toMatch(
+      /--region: is none of the AWS regions[\s\S]*did you mean eu-central-1\?[\s\S]*--new-region/,
+    );
+    expect(existsSync(at.request.folder)).toBe(false);
+    await make({ region: "eu-south-9", newRegion: true });
+    expect(existsSync(stackFile())).toBe(true);
+  });
+
   test("to commit as nobody, before anything is written", async () => {
     writeFileSync(at.env["GIT_CONFIG_GLOBAL"] ?? "", "");
     const message = await refusal({ account: "12" });

@@ -60,7 +60,9 @@ test("YAML has the same data as JSON", async () => {
 test("a value that no spoke has is refused, with those that there are", async () => {
   const error = await list("--environment", "prd", "--ring", "canary").catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UsageError);
-  expect((error as UsageError).message).toMatch(/--environment: is not offered\n.*prd\n.*dev, prod\n[\s\S]*--ring/);
+  expect((error as UsageError).message).toMatch(
+    /--environment: has an unknown value\n.*prd\n.*dev, prod\n.*name one that a spoke of this hub has\n[\s\S]*--ring/,
+  );
 });
 
 async function watched(width: number | undefined, ...argv: string[]) {

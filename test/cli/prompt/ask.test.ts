@@ -14,7 +14,7 @@ const problem = (key: string, got = "(nothing)"): Problem => ({
   ...{
     key,
     got,
-    what: got === "(nothing)" ? "is missing" : "is not offered",
+    what: got === "(nothing)" ? "is missing" : "has an unknown value",
     allowed: "red, green",
     remedy: "choose one",
   },
@@ -67,7 +67,7 @@ describe("what a command line lacks is asked for on a terminal", () => {
   test("again after a wrong answer, with what is wrong with it", async () => {
     const { full, shown, left } = ask([`blue${enter}`, `green${enter}`], ["door"], name, colour);
     expect(await full).toEqual(["door", "--colour=green"]);
-    expect(shown()).toContain("  --colour: is not offered\n       got:     blue\n       allowed: red, green\n");
+    expect(shown()).toContain("  --colour: has an unknown value\n       got:     blue\n       allowed: red, green\n");
     expect(left()).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe("what a command line lacks is asked for on a terminal", () => {
     const { full, shown, left } = ask(answers, [], name, colour);
     expect(await full).toEqual(["door", "--colour=green"]);
     expect(shown().match(/It can't begin with a hyphen/g)).toHaveLength(2);
-    expect(shown()).toContain("  --colour: is not offered\n       got:     -green\n");
+    expect(shown()).toContain("  --colour: has an unknown value\n       got:     -green\n");
     expect(left()).toEqual([]);
   });
 

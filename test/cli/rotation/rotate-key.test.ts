@@ -195,9 +195,13 @@ describe("fleet rotate-key", () => {
     expect(existsSync(at(`${keys}/generation-2.yaml`))).toBe(false);
   });
 
-  test("with --dry-run says what it would change, and changes nothing", async () => {
+  test("with --dry-run shows what it would change, and changes nothing", async () => {
     const text = readFileSync(stack, "utf8");
-    expect((await rotate("dev --new --dry-run")).said).toMatch(/^Step 1.*\n {2}would change .*Pulumi\.test\.yaml$/);
+    const { said } = await rotate("dev --new --dry-run");
+    expect(said).toMatch(
+      /^Step 1.*\n {2}would change .*Pulumi\.test\.yaml\n--- a\/.*\n\+\+\+ b\/.*Pulumi\.test\.yaml\n@@ /,
+    );
+    expect(said).toMatch(/^\+.*generation: "2"/m);
     expect(readFileSync(stack, "utf8")).toBe(text);
   });
 

@@ -154,7 +154,7 @@ describe("fleet reseal of a Spoke whose Git host calls it", () => {
   test.each([["gitea"], ["null"], ["true"]])("refuses the type %s, for which there would be no token", async (type) => {
     turnOn(type);
     const before = kubeseal.calls().length;
-    await expect(again()).rejects.toThrow(new RegExp(`spoke.yaml: is not offered\\s+got: +"?${type}"?\\n`));
+    await expect(again()).rejects.toThrow(new RegExp(`spoke.yaml: has an unknown value\\s+got: +"?${type}"?\\n`));
     expect(kubeseal.calls()).toHaveLength(before);
   });
 

@@ -121,7 +121,7 @@ describe("fleet new-cluster --deploy-keys own", () => {
       { "gitops-system": "https://git.example/a.git", "gitops-workloads": "https://git.example/b.git" },
       "--deploy-keys: can't be own: gitops-",
     ],
-    ["a choice that there is not", { deployKeys: "mine" as never }, {}, "--deploy-keys: is not offered"],
+    ["a choice that there is not", { deployKeys: "mine" as never }, {}, "--deploy-keys: has an unknown value"],
   ])("refuses %s before anything is written", async (_, change, urls, problem) => {
     at.fleet = {
       ...at.fleet,

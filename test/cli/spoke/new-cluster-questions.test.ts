@@ -42,7 +42,9 @@ describe("fleet new-cluster on a terminal", () => {
     expect(full).toEqual(["green", "--environment=prod", "--tenant=payments"]);
     expect(shown).toMatch(/<name>: can't be the name of a spoke[\s\S]*got: +Green/);
     expect(shown).toMatch(/<name>: already has a folder[\s\S]*spokes\/fleet\/blue/);
-    expect(shown).toMatch(/--environment: is not offered\n +got: +prd\n +allowed: dev, prod\n +do: +did you mean prod/);
+    expect(shown).toMatch(
+      /--environment: has an unknown value\n +got: +prd\n +allowed: dev, prod\n +do: +did you mean prod/,
+    );
     expect(shown).toMatch(/--tenant: the Spoke API does not accept it/);
     expect(left).toEqual([]);
   });

@@ -59,7 +59,7 @@ describe("fleet new-cluster", () => {
   test("puts a spoke into a ring of the fleet, with the ring's Composition and the channel of its environment", async () => {
     const rings = join(at.checkout, "clusters", "fleet", "rings");
     const refused = (ring: string) => make({ ring }).catch(({ message }: Error) => message);
-    expect(await refused("early")).toMatch(/--ring: is not offered.*early.*fleet new-ring early/s);
+    expect(await refused("early")).toMatch(/--ring: has an unknown value.*early.*fleet new-ring early/s);
     mkdirSync(rings, { recursive: true });
     for (const file of ["canary.yaml", "early.yaml", "README.md"]) writeFileSync(join(rings, file), "");
     expect(await refused("late")).toContain("allowed: canary, early\n");
@@ -129,8 +129,8 @@ describe("fleet new-cluster", () => {
     expect(message).toContain("9 problems in fleet new-cluster, nothing was changed:");
     expect(message).toContain("got:     Blue");
     expect(message).toContain(`allowed: ${spokeNameRule.allowed}`);
-    expect(message).toMatch(/--environment: is not offered\n\s+got: {5}stage\n\s+allowed: dev, prod/);
-    expect(message).toMatch(/--kubernetes-version: is not offered\n\s+got: {5}1\.20\n\s+allowed: 1\.34, 1\.35/);
+    expect(message).toMatch(/--environment: has an unknown value\n\s+got: {5}stage\n\s+allowed: dev, prod/);
+    expect(message).toMatch(/--kubernetes-version: has an unknown value\n\s+got: {5}1\.20\n\s+allowed: 1\.34, 1\.35/);
     expect(message).toMatch(/--nodes: is not a number of nodes\n\s+got: {5}many/);
     expect(message).toMatch(/--tenant: .*must match pattern.*\n\s+got: {5}no team/);
     expect(message).toMatch(/--public-access-cidr: is not an IPv4 network\n\s+got: {5}9\.9\.9\.9\n/);

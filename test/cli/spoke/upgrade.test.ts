@@ -40,8 +40,8 @@ describe("fleet upgrade", () => {
   test.each([
     ["two minors at once", "1.34", "1.36", "--to: kubernetesVersion goes up one minor at a time and never down"],
     ["a downgrade", "1.36", "1.35", "the control plane runs 1.36, got 1.35"],
-    ["what the Composition does not have", "1.36", "1.37", "--to: is not offered"],
-    ["what is no version", "1.34", "newest", "--to: is not offered"],
+    ["what the Composition does not have", "1.36", "1.37", "--to: has an unknown value"],
+    ["what is no version", "1.34", "newest", "--to: has an unknown value"],
   ])("refuses %s, and writes nothing", async (_, from, to, message) => {
     at.write(file, running(from));
     const { code, said } = await upgrade("--to", to);

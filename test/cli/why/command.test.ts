@@ -148,7 +148,9 @@ Spoke blue is Ready (Ready): the spoke runs
   test("one that is not there is refused, with those that are", async () => {
     const error = await why("blue/shp").catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
-    expect((error as UsageError).message).toContain("the spoke has no application shp; it has shop.");
+    expect((error as UsageError).message).toMatch(
+      /the spoke has no application shp; it has shop\..*pushed just now may not be applied yet: kubectl .*get kustomizations/,
+    );
   });
 });
 

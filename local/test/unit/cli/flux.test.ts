@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type KubernetesObject, problemOf, unready, untilReady, waitingLine } from "../../../cli/flux.ts";
+import { annotateAll, type KubernetesObject, problemOf, unready, untilReady, waitingLine } from "../../../cli/flux.ts";
+import { CommandError } from "../../../instance/index.ts";
 
 const kustomization = (status: KubernetesObject["status"], spec = {}): KubernetesObject => ({
   kind: "Kustomization",
@@ -80,4 +81,30 @@ test("what is waited for is one line: what others wait for comes first, the rest
   expect(waitingLine([dependent("a"), dependent("b")], 2)).toBe(
     `waiting for 2 of 2: ${dependent("a")}; ${dependent("b")}`,
   );
+});
+
+describe("asking all objects of a kind for another look", () => {
+  const kubectl = (stderr: string) => async (args: readonly string[]) => {
+    throw new CommandError(["kubectl", ...args], 1, stderr, "");
+  };
+  const notFound = (name: string) =>
+    `Error from server (NotFound): kustomizations.kustomize.toolkit.fluxcd.io "${name}" not found`;
+  const ask = (stderr: string) => annotateAll(kubectl(stderr), "kustomizations", "asked=now");
+
+  test("does not fail for those that are removed meanwhile", async () => {
+    await expect(ask(`${notFound("green-access")}\n`)).resolves.toBeUndefined();
+    await expect(
+      ask(`Warning: an old version\n${notFound("green-access")}\n${notFound("green-flux")}\n`),
+    ).resolves.toBe(undefined);
+  });
+
+  test.each([
+    ["also another error", `${notFound("green-access")}\nError from server (Forbidden): no patch for you`],
+    [
+      "a kind that the server does not serve",
+      'Error from server (NotFound): Unable to list "kustomizations": the server could not find the requested resource',
+    ],
+    ["no answer", "Unable to connect to the server: EOF"],
+    ["no word", ""],
+  ])("fails for %s", (_, stderr) => expect(ask(stderr)).rejects.toThrow("kubectl annotate kustomizations --all"));
 });

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { KubernetesObject } from "../../../cli/flux.ts";
-import { clusterNotes, type Note, objectNotes, processNotes, spokeNotes, verdict } from "../../../cli/health.ts";
+import {
+  clusterNotes,
+  commandNotes,
+  hubNotes,
+  type Note,
+  objectNotes,
+  processNotes,
+  spokeNotes,
+  verdict,
+} from "../../../cli/health.ts";
 import type { Spoke } from "../../../cli/spokes.ts";
 
 const now = Date.parse("2026-01-01T01:00:00Z");
@@ -86,6 +95,20 @@ describe("the end of npm run status", () => {
       text: "Could not be looked at from here:\n- a unknown\n\nAll is well.",
       code: 0,
     });
+  });
+
+  test("is not that all is well while a command is at work, whatever is there so far", () => {
+    expect(verdict(commandNotes("npm start"))).toEqual({
+      text: "Not finished yet:\n- npm start is under way",
+      code: 2,
+    });
+    expect(verdict(commandNotes(undefined)).code).toBe(0);
+  });
+
+  test("is not that all is well for a hub without Flux", () => {
+    expect(verdict(hubNotes(0, "problem")).code).toBe(1);
+    expect(verdict(hubNotes(0, "progress")).code).toBe(2);
+    expect(verdict(hubNotes(1, "problem")).code).toBe(0);
   });
 
   test("lists progress as progress, by an exit code of its own, and problems first", () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { overrides, policyOverrides } from "../../../cli/pulumi.ts";
+import { overrides, policyOverrides, shellEnvironment } from "../../../cli/pulumi.ts";
+import { instanceAt } from "../../../instance/index.ts";
 
 const facts = {
   git: { values: { gitKnownHosts: "[git.fleet.internal]:2222 ssh-ed25519 AAAA" }, secrets: { gitToken: "t0ps3cret" } },
@@ -51,4 +52,13 @@ test("the policy pack allows the instance's chart mirror to a stack that uses it
   });
   expect(policyOverrides({ "eks-gitops-fleet:chartsRegistry": "https://charts.example.com" }, facts)).toEqual({});
   expect(policyOverrides({}, facts)).toEqual({});
+});
+
+test("fleet gets the real kubectl for kustomize, which it can confine, and not the instance's script", () => {
+  const instance = instanceAt("/instance", 0);
+  const { FLEET_KUSTOMIZE, FLEET_LOCAL_DIR } = shellEnvironment(instance, (name) => `/toolchain/${name}`);
+  expect({ FLEET_KUSTOMIZE, FLEET_LOCAL_DIR }).toEqual({
+    FLEET_KUSTOMIZE: "/toolchain/kubectl",
+    FLEET_LOCAL_DIR: "/instance",
+  });
 });

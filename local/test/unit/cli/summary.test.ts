@@ -18,7 +18,9 @@ const blue = ready("blue", "dev");
 describe("the end of npm start", () => {
   test("names the spoke with its application, and how to add a second one", () => {
     const text = summary(instance, { spokes: [blue], withApp: ["blue"] });
-    expect(text).toContain("Spoke blue (dev) runs; gitops-workloads puts payment-app on it. Open it in a browser");
+    expect(text).toContain(
+      "Spoke blue (dev) is running; gitops-workloads puts payment-app on it. Open it in a browser",
+    );
     expect(text).toContain("\n  http://127.100.0.1:9898\n");
     expect(text).toContain("fleet new-cluster green");
     expect(text).toContain("fleet onboard payment-app --cluster green");
@@ -36,7 +38,7 @@ describe("the end of npm start", () => {
   test("asks for no spoke that is there already, and for its application only until it has it", () => {
     const green = ready("green", "prod");
     const without = summary(instance, { spokes: [blue, green], withApp: ["blue"] });
-    expect(without).toContain("Spoke green (prod) runs:");
+    expect(without).toContain("Spoke green (prod) is running:");
     expect(without).not.toContain("new-cluster");
     expect(without).toContain("fleet onboard payment-app --cluster green");
     const withBoth = summary(instance, { spokes: [blue, green], withApp: ["blue", "green"] });
@@ -52,6 +54,6 @@ describe("the end of npm start", () => {
     const text = summary(instance, { spokes: [coming], withApp: [] });
     expect(text).toContain("Spoke green: Nodes: the nodes: making\n");
     expect(text).not.toContain("blue");
-    expect(text).not.toContain("runs; ");
+    expect(text).not.toContain("is running; ");
   });
 });
