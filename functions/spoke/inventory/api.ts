@@ -1,11 +1,5 @@
-import {
-  ApiException,
-  CustomObjectsApi,
-  type KubeConfig,
-  PatchStrategy,
-  setHeaderOptions,
-} from "@kubernetes/client-node";
-import { clientOf, messageOf } from "../../../lib/kube-client.ts";
+import { CustomObjectsApi, type KubeConfig, PatchStrategy, setHeaderOptions } from "@kubernetes/client-node";
+import { clientOf, everyItem, reasonOf } from "../../../lib/kube-client.ts";
 import { group } from "../../../lib/labels.ts";
 import { namespaces } from "../../../lib/names.ts";
 import type { Spoke } from "../api.ts";
@@ -25,9 +19,6 @@ export interface InventoryApi {
 /** Who owns the fields that are written. */
 const fieldManager = "cluster-inventory";
 
-/** Objects in one answer: a Spoke has some kilobytes. */
-const PAGE = 250;
-
 interface Kind {
   readonly group: string;
   readonly version: string;
@@ -35,20 +26,13 @@ interface Kind {
   readonly namespace: string;
 }
 
-interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly metadata?: { readonly continue?: string };
-}
-
 const serverSide = setHeaderOptions("Content-Type", PatchStrategy.ServerSideApply);
 
-/** An error in one line: the client's own text has all headers of the answer. */
 async function explained<T>(what: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    const said = error instanceof ApiException ? `${error.code} ${messageOf(error.body)}` : (error as Error).message;
-    throw new Error(`can't ${what}: ${said}`, { cause: error });
+    throw new Error(`can't ${what}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -57,20 +41,11 @@ export function inventoryApi(config: KubeConfig, namespace: string, signal: Abor
   const objects = clientOf(CustomObjectsApi, config, signal);
   const profiles = { ...profileApi, namespace };
 
-  async function list<Item>(kind: Kind): Promise<Item[]> {
-    const found: Item[] = [];
-    let _continue = "";
-    do {
-      const request = { ...kind, limit: PAGE, ...(_continue === "" ? {} : { _continue }) };
-      const page: Page<Item> = await explained(
-        `list ${kind.plural} in ${kind.namespace}`,
-        objects.listNamespacedCustomObject(request),
-      );
-      found.push(...page.items);
-      _continue = page.metadata?.continue ?? "";
-    } while (_continue !== "");
-    return found;
-  }
+  const list = <Item>(kind: Kind): Promise<Item[]> =>
+    explained(
+      `list ${kind.plural} in ${kind.namespace}`,
+      everyItem((request) => objects.listNamespacedCustomObject({ ...kind, ...request })),
+    );
 
   /** Fields that the definition does not know are an error, and nobody else's value stays. */
   const request = ({ metadata: { name } }: ClusterProfile, body: object) => ({
