@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hubKeys, readHubFacts } from "../../functions/spoke/inventory/cluster.ts";
+import { statusKeys } from "../../functions/spoke/inventory/profile.ts";
 import { functionPackage, INVENTORY_PROGRAM } from "../../functions/spoke/package/function.ts";
 import { NODE } from "../../functions/spoke/package/runtime.ts";
 import { bridgeData } from "../../lib/bridge.ts";
@@ -68,6 +69,12 @@ describe("the cluster inventory", () => {
     for (const binding of objects.filter(({ kind }) => kind === "RoleBinding"))
       expect(binding["subjects"]).toEqual([account]);
     expect(find(objects, "ServiceAccount").metadata["annotations"]).toBeUndefined();
+  });
+
+  test("knows all fields of a status: what others write into any of them is taken back", () => {
+    const [definition] = objects.filter(({ kind }) => kind === "CustomResourceDefinition");
+    const { status } = definition?.spec.versions[0].schema.openAPIV3Schema.properties ?? {};
+    expect(Object.keys(status.properties).sort()).toEqual([...statusKeys].sort());
   });
 
   test("runs under the restricted Pod Security Standard", () => {

@@ -3,16 +3,17 @@ import { clientOf, everyItem, reasonOf } from "../../../lib/kube-client.ts";
 import { group } from "../../../lib/labels.ts";
 import { namespaces } from "../../../lib/names.ts";
 import type { Spoke } from "../api.ts";
-import type { KubeObject } from "../kube.ts";
 import { type ClusterProfile, profileApi } from "./profile.ts";
 
 /** All that the program asks of the hub's API server; its Roles (platform/hub/cluster-inventory/release/rbac.yaml) permit this and no more. */
 export interface InventoryApi {
   readonly spokes: () => Promise<Spoke[]>;
   readonly profiles: () => Promise<ClusterProfile[]>;
-  /** Writes labels and specification. @returns the profile as it is now */
-  readonly apply: (profile: ClusterProfile) => Promise<KubeObject>;
-  readonly applyStatus: (profile: ClusterProfile) => Promise<KubeObject>;
+  /** Makes a profile, without its status. */
+  readonly create: (profile: ClusterProfile) => Promise<void>;
+  /** Merges into labels and specification. */
+  readonly patch: (name: string, body: object) => Promise<void>;
+  readonly patchStatus: (name: string, body: object) => Promise<void>;
   readonly remove: (name: string) => Promise<void>;
 }
 
@@ -26,7 +27,8 @@ interface Kind {
   readonly namespace: string;
 }
 
-const serverSide = setHeaderOptions("Content-Type", PatchStrategy.ServerSideApply);
+/** Server-side apply would leave what others add to a list or to an item of one. */
+const mergePatch = setHeaderOptions("Content-Type", PatchStrategy.MergePatch);
 
 async function explained<T>(what: string, answer: Promise<T>): Promise<T> {
   try {
@@ -47,27 +49,24 @@ export function inventoryApi(config: KubeConfig, namespace: string, signal: Abor
       everyItem((request) => objects.listNamespacedCustomObject({ ...kind, ...request })),
     );
 
-  /** Fields that the definition does not know are an error, and nobody else's value stays. */
-  const request = ({ metadata: { name } }: ClusterProfile, body: object) => ({
-    ...{ ...profiles, name, body, fieldManager },
-    ...{ force: true, fieldValidation: "Strict" },
-  });
+  /** Fields that the definition does not know are an error. */
+  const write = (body: object) => ({ ...profiles, body, fieldManager, fieldValidation: "Strict" });
 
   return {
     spokes: () => list({ group, version: "v1alpha1", plural: "spokes", namespace: namespaces.spokes }),
     profiles: () => list(profiles),
-    apply: ({ status: _, ...profile }) =>
-      explained(
-        `apply the profile ${profile.metadata.name}`,
-        objects.patchNamespacedCustomObject(request(profile, profile), serverSide),
-      ),
-    applyStatus: (profile) => {
-      const { apiVersion, kind, metadata, status } = profile;
-      const body = { apiVersion, kind, metadata: { name: metadata.name }, status };
-      return explained(
-        `apply the status of the profile ${metadata.name}`,
-        objects.patchNamespacedCustomObjectStatus(request(profile, body), serverSide),
-      );
+    create: async ({ status: _, ...profile }) => {
+      const { name } = profile.metadata;
+      await explained(`create the profile ${name}`, objects.createNamespacedCustomObject(write(profile)));
+    },
+    patch: async (name, body) => {
+      const request = { ...write(body), name };
+      await explained(`patch the profile ${name}`, objects.patchNamespacedCustomObject(request, mergePatch));
+    },
+    patchStatus: async (name, body) => {
+      const request = { ...write(body), name };
+      const answer = objects.patchNamespacedCustomObjectStatus(request, mergePatch);
+      await explained(`patch the status of the profile ${name}`, answer);
     },
     remove: async (name) => {
       await explained(`delete the profile ${name}`, objects.deleteNamespacedCustomObject({ ...profiles, name }));
