@@ -24,7 +24,8 @@ export async function pass({ api, hub, certificateAuthority, now }: Question): P
   const { fleet } = hub;
   const [spokes, profiles] = await Promise.all([api.spokes(), api.profiles()]);
   const found = new Map(profiles.map((profile) => [profile.metadata.name, profile]));
-  const clusters = [clusterOfHub(hub, certificateAuthority), ...spokes.map((spoke) => clusterOfSpoke(spoke, fleet))];
+  const ofSpokes = spokes.map((spoke) => clusterOfSpoke(spoke, fleet, found.get(spoke.metadata.name)));
+  const clusters = [clusterOfHub(hub, certificateAuthority), ...ofSpokes];
   const wanted = clusters.map((cluster) => profileOf(cluster, fleet, found.get(cluster.name), now));
   const { create, patch, status, remove } = changes(wanted, found, managerOf(fleet));
 

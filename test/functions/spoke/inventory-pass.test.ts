@@ -51,7 +51,7 @@ describe("the program that keeps the profiles", () => {
     return { api, before, done };
   }
 
-  const { status: blueStatus } = profileOf(clusterOfSpoke(blue, "fleet"), "fleet", undefined, now);
+  const { status: blueStatus } = profileOf(clusterOfSpoke(blue, "fleet", undefined), "fleet", undefined, now);
   const [eks] = blueStatus?.accessProviders ?? [];
   test.each<[string, object]>([
     ["a version", { version: { kubernetes: "1.20" } }],
@@ -86,7 +86,7 @@ describe("the program that keeps the profiles", () => {
 
   test("leaves a profile of another cluster manager alone that has the name of a cluster, and says so", async () => {
     const api = new FakeApi([blue]);
-    const theirs = profileOf(clusterOfSpoke(blue, "theirs"), "theirs", undefined, now);
+    const theirs = profileOf(clusterOfSpoke(blue, "theirs", undefined), "theirs", undefined, now);
     api.stored.set("blue", theirs);
     const { done, failed } = await look(api);
     expect(failed).toEqual(["can't patch blue: 422 ClusterManager is immutable"]);

@@ -5,6 +5,7 @@ import { type ClusterProfile, profileOf } from "../../../functions/spoke/invento
 import { bridgeData, fromBase64 } from "../../../lib/bridge.ts";
 import { hub, spoke } from "./support/fixtures.ts";
 import { ready, storedSpoke } from "./support/inventory.ts";
+import { running } from "./support/world.ts";
 
 const now = new Date("2026-11-26T08:00:00.123Z");
 const later = new Date("2026-11-26T09:00:00Z");
@@ -12,7 +13,7 @@ const authority = Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64");
 const hubFacts = readHubFacts(bridgeData(hub));
 
 const profileFor = (object: Spoke, found?: ClusterProfile, at = now) =>
-  profileOf(clusterOfSpoke(object, "fleet"), "fleet", found, at);
+  profileOf(clusterOfSpoke(object, "fleet", found), "fleet", found, at);
 const conditionsOf = ({ status }: ClusterProfile) =>
   Object.fromEntries((status?.conditions ?? []).map((condition) => [condition.type, condition]));
 
@@ -148,11 +149,45 @@ describe("the ClusterProfile of a spoke", () => {
     expect(conditionsOf(profileFor(storedSpoke(held)))["Joined"]).toMatchObject({ status: "True" });
   });
 
+  test("stays joined when it changes to another ring, whose revision it has not got yet", () => {
+    const ofRing = (ring: string) => ({ ring, crossplane: { compositionRef: { name: `spoke-${ring}` } } });
+    const revision = `ring/early@sha1:${"a".repeat(40)}`;
+    const chainStatus = { lastAttemptedRevision: revision, lastAppliedRevision: revision };
+    const moved = running(spoke(ofRing("early")), { chainStatus });
+    const early = profileFor(storedSpoke(moved));
+    expect(conditionsOf(early)["Joined"]).toMatchObject({ status: "True" });
+    moved.change(ofRing("late"));
+    const failed = { type: "Ready", status: "False", reason: "BuildFailed", message: "no such branch" };
+    moved.reports.set("bootstrap", (status) => ({ ...status, ...chainStatus, conditions: [failed] }));
+    moved.settle();
+    const stored = storedSpoke(moved);
+    expect(stored.status?.rollout).not.toHaveProperty("revision");
+    expect(moved.condition("Bootstrapped")).toMatchObject({ status: "False" });
+    const late = profileFor(stored, early, later);
+    expect(late.metadata.labels).toMatchObject({ "fleet.internal/ring": "late" });
+    expect(conditionsOf(late)["Joined"]).toMatchObject({
+      status: "True",
+      message: expect.stringContaining("no such branch"),
+      lastTransitionTime: "2026-11-26T08:00:00Z",
+    });
+    moved.change({ deletionProtection: false });
+    moved.delete();
+    expect(conditionsOf(profileFor(storedSpoke(moved), early, later))["Joined"]).toMatchObject({ status: "False" });
+  });
+
+  test("has not joined because a cluster of the same name had, which is gone", () => {
+    const successor = spoke({}, "blue", "another", "2026-11-26T08:30:00Z");
+    expect(conditionsOf(profileFor(successor, profile, later))["Joined"]).toMatchObject({
+      status: "False",
+      lastTransitionTime: "2026-11-26T09:00:00Z",
+    });
+  });
+
   test("keeps the time of a condition whose status stays, and gives a new status a new one", () => {
     const again = conditionsOf(profileFor(storedSpoke(world), profile, later));
     expect(again["Joined"]?.lastTransitionTime).toBe("2026-11-26T08:00:00Z");
     const changed = conditionsOf(profileFor(spoke(), profile, later));
-    expect(changed["Joined"]?.lastTransitionTime).toBe("2026-11-26T09:00:00Z");
+    expect(changed["ControlPlaneHealthy"]?.lastTransitionTime).toBe("2026-11-26T09:00:00Z");
   });
 });
 
