@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ControlPlane, startControlPlane } from "@eks-gitops-fleet/local/test";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
@@ -11,6 +12,7 @@ import { customResourceDefinition } from "../functions/spoke/support/definition.
 import { hub, spoke } from "../functions/spoke/support/fixtures.ts";
 import { build, type Manifest } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
+import { root } from "../support/process.ts";
 import { kubectlOf } from "./support/kubectl.ts";
 import type { Editable } from "./support/repository.ts";
 
@@ -40,6 +42,18 @@ const setStatus = (status: object) =>
       JSON.stringify({ status }),
     ),
   );
+
+/** The command of the guide that waits for what the profiles of spokes need. */
+function waitAsTheGuideSays(timeout: string) {
+  const guide = readFileSync(join(root, "docs", "guides", "cluster-inventory.md"), "utf8");
+  const [, command = ""] = /`kubectl (-n spokes wait [^`]*)`/.exec(guide) ?? [];
+  return client.run(
+    command
+      .replaceAll("'", "")
+      .replace(/--timeout=\S+/, `--timeout=${timeout}`)
+      .split(" "),
+  );
+}
 
 /** One look of the program. */
 const look = () =>
@@ -90,7 +104,11 @@ describe("the program that keeps ClusterProfiles", () => {
   });
 
   test("says what the Spoke says, once it has a control plane", async () => {
-    setStatus({ kubernetesVersion: "1.34", cluster });
+    const { certificateAuthority: _, ...withoutAuthority } = cluster;
+    setStatus({ kubernetesVersion: "1.34", cluster: withoutAuthority });
+    expect(waitAsTheGuideSays("1s")).toMatchObject({ ok: false, text: expect.stringContaining("timed out") });
+    setStatus({ cluster });
+    expect(waitAsTheGuideSays("30s")).toMatchObject({ ok: true });
     expect(await look()).toEqual({ done: ["blue: status"], failed: [] });
     expect(await look()).toEqual({ done: [], failed: [] });
     const { status } = profile("blue");

@@ -91,6 +91,11 @@ describe("the cluster inventory", () => {
     });
   });
 
+  test("is not ready, nor its Deployment available, while the program says that it can't do its work", () => {
+    const { port } = container.readinessProbe.httpGet;
+    expect(container.ports.map(({ name }: { readonly name: string }) => name)).toEqual([port]);
+  });
+
   test("takes its image from where the fleet has the function, with the fleet's pull secret", () => {
     const behind = onHub(mirrored);
     expect(podOf(behind).containers[0].image).toMatch(new RegExp(`^${mirror}/`));
