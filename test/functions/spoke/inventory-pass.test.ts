@@ -1,16 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Spoke } from "../../../functions/spoke/api.ts";
-import { clusterOfSpoke, readHubFacts } from "../../../functions/spoke/inventory/cluster.ts";
+import { clusterOfSpoke } from "../../../functions/spoke/inventory/cluster.ts";
 import { pass } from "../../../functions/spoke/inventory/pass.ts";
 import { type ClusterProfile, profileOf } from "../../../functions/spoke/inventory/profile.ts";
-import { bridgeData } from "../../../lib/bridge.ts";
-import { hub, spoke } from "./support/fixtures.ts";
-import { FakeApi, merged, ready, storedSpoke } from "./support/inventory.ts";
-
-const now = new Date("2026-11-26T08:00:00.123Z");
-const later = new Date("2026-11-26T09:00:00Z");
-const authority = Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64");
-const hubFacts = readHubFacts(bridgeData(hub));
+import { spoke } from "./support/fixtures.ts";
+import { authority, FakeApi, hubFacts, later, merged, now, ready, storedSpoke } from "./support/inventory.ts";
 
 describe("the program that keeps the profiles", () => {
   const blue = storedSpoke(ready());

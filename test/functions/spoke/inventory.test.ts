@@ -4,13 +4,8 @@ import { clusterOfHub, clusterOfSpoke, hubKeys, readHubFacts } from "../../../fu
 import { type ClusterProfile, profileOf } from "../../../functions/spoke/inventory/profile.ts";
 import { bridgeData, fromBase64 } from "../../../lib/bridge.ts";
 import { hub, spoke } from "./support/fixtures.ts";
-import { ready, storedSpoke } from "./support/inventory.ts";
+import { authority, hubFacts, later, now, ready, storedSpoke } from "./support/inventory.ts";
 import { running } from "./support/world.ts";
-
-const now = new Date("2026-11-26T08:00:00.123Z");
-const later = new Date("2026-11-26T09:00:00Z");
-const authority = Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64");
-const hubFacts = readHubFacts(bridgeData(hub));
 
 const profileFor = (object: Spoke, found?: ClusterProfile, at = now) =>
   profileOf(clusterOfSpoke(object, "fleet", found), "fleet", found, at);

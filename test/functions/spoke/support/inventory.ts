@@ -1,8 +1,15 @@
 import type { Spoke } from "../../../../functions/spoke/api.ts";
 import type { InventoryApi } from "../../../../functions/spoke/inventory/api.ts";
+import { readHubFacts } from "../../../../functions/spoke/inventory/cluster.ts";
 import type { ClusterProfile } from "../../../../functions/spoke/inventory/profile.ts";
-import { spoke } from "./fixtures.ts";
+import { bridgeData } from "../../../../lib/bridge.ts";
+import { hub, spoke } from "./fixtures.ts";
 import { running, type World } from "./world.ts";
+
+export const now = new Date("2026-11-26T08:00:00.123Z");
+export const later = new Date("2026-11-26T09:00:00Z");
+export const authority = Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64");
+export const hubFacts = readHubFacts(bridgeData(hub));
 
 /** The Spoke as Crossplane stores it after the function's last answer. */
 export function storedSpoke(world: World, at = "2026-11-26T07:00:00Z"): Spoke {
