@@ -8,7 +8,7 @@ import {
 } from "@kubernetes/client-node";
 import { pluralOf } from "../../functions/spoke/kinds.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
-import { clientOf, messageOf } from "../../lib/kube-client.ts";
+import { clientOf, everyItem, type Page, type PageRequest, reasonOf } from "../../lib/kube-client.ts";
 
 /** Objects of an API server, as far as the commands need them. */
 export interface Api {
@@ -53,27 +53,13 @@ export interface Place {
   readonly otherwise: string;
 }
 
-/** Objects in one answer: a Spoke has some kilobytes. */
-const PAGE = 250;
-
 /** Lines of a log that are read. */
 const LINES = 10;
 
-interface Page {
-  readonly items: readonly KubeObject[];
-  readonly metadata?: { readonly continue?: string };
-}
-
-/** What a person can do about an error of an API server, whose own text has all headers of its answer. */
+/** What a person can do about an error of an API server. */
 export function explained(what: string, { name, ifForbidden, otherwise }: Place, error: unknown): Error {
-  const failed = (why: string, remedy: string) =>
-    new Error(`${name} can't ${what}: ${why}. ${remedy}`, { cause: error });
-  if (!(error instanceof ApiException)) {
-    const { message, cause } = error as Error;
-    const why = cause instanceof Error && cause.message !== "" ? cause.message : message;
-    return failed(why.trim().replace(/\.$/, ""), otherwise);
-  }
-  return failed(`${error.code} ${messageOf(error.body)}`.trim(), error.code === 403 ? ifForbidden : otherwise);
+  const remedy = error instanceof ApiException && error.code === 403 ? ifForbidden : otherwise;
+  return new Error(`${name} can't ${what}: ${reasonOf(error).replace(/\.$/, "")}. ${remedy}`, { cause: error });
 }
 
 /** The API server of a kubeconfig's current context. @param signal ends its requests */
@@ -82,8 +68,8 @@ export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): A
   const core = clientOf(CoreV1Api, config, signal);
 
   /** Pods and events: the client serves no other kind of Kubernetes' own group by its name. */
-  async function corePage(plural: string, namespace: string, more: object): Promise<Page> {
-    const request = { namespace, limit: PAGE, ...more };
+  async function corePage(plural: string, namespace: string, more: PageRequest): Promise<Page<KubeObject>> {
+    const request = { namespace, ...more };
     const { items, metadata } = await (plural === "pods"
       ? core.listNamespacedPod(request)
       : core.listNamespacedEvent(request));
@@ -94,10 +80,10 @@ export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): A
     return { items: plain.map((item) => ({ ...item, kind })), ...(rest ? { metadata: { continue: rest } } : {}) };
   }
 
-  function page({ apiVersion, plural, namespace }: Kind, more: object): Promise<Page> {
+  function page({ apiVersion, plural, namespace }: Kind, more: PageRequest): Promise<Page<KubeObject>> {
     if (apiVersion === "v1") return corePage(plural, namespace ?? "default", more);
     const [group = "", version = ""] = apiVersion.split("/");
-    const request = { group, version, plural, limit: PAGE, ...more };
+    const request = { group, version, plural, ...more };
     return namespace === undefined
       ? objects.listClusterCustomObject(request)
       : objects.listNamespacedCustomObject({ ...request, namespace });
@@ -105,19 +91,12 @@ export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): A
 
   return {
     async list(kind, selectors = {}) {
-      const found: KubeObject[] = [];
-      let _continue = "";
-      do {
-        try {
-          const answer = await page(kind, { ...selectors, ...(_continue === "" ? {} : { _continue }) });
-          found.push(...answer.items);
-          _continue = answer.metadata?.continue ?? "";
-        } catch (error) {
-          const group = kind.apiVersion === "v1" ? "" : `.${kind.apiVersion.split("/")[0]}`;
-          throw explained(`list ${kind.plural}${group}`, place, error);
-        }
-      } while (_continue !== "");
-      return found;
+      try {
+        return await everyItem((request) => page(kind, { ...selectors, ...request }));
+      } catch (error) {
+        const group = kind.apiVersion === "v1" ? "" : `.${kind.apiVersion.split("/")[0]}`;
+        throw explained(`list ${kind.plural}${group}`, place, error);
+      }
     },
     async find({ apiVersion, plural, namespace }, name) {
       const [group = "", version = ""] = apiVersion.split("/");

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ControlPlane, startControlPlane } from "@eks-gitops-fleet/local/test";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
@@ -11,6 +12,7 @@ import { customResourceDefinition } from "../functions/spoke/support/definition.
 import { hub, spoke } from "../functions/spoke/support/fixtures.ts";
 import { build, type Manifest } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
+import { root } from "../support/process.ts";
 import { kubectlOf } from "./support/kubectl.ts";
 import type { Editable } from "./support/repository.ts";
 
@@ -40,6 +42,18 @@ const setStatus = (status: object) =>
       JSON.stringify({ status }),
     ),
   );
+
+/** The command of the guide that waits for what the profiles of spokes need. */
+function waitAsTheGuideSays(timeout: string) {
+  const guide = readFileSync(join(root, "docs", "guides", "cluster-inventory.md"), "utf8");
+  const [, command = ""] = /`kubectl (-n spokes wait [^`]*)`/.exec(guide) ?? [];
+  return client.run(
+    command
+      .replaceAll("'", "")
+      .replace(/--timeout=\S+/, `--timeout=${timeout}`)
+      .split(" "),
+  );
+}
 
 /** One look of the program. */
 const look = () =>
@@ -77,10 +91,7 @@ describe("the program that keeps ClusterProfiles", () => {
   test("makes one of the hub and of a young Spoke, and changes nothing when it looks again", async () => {
     const { done, failed } = await look();
     expect(failed).toEqual([]);
-    expect(done).toEqual([
-      ...["hub: labels and specification", "blue: labels and specification"],
-      ...["hub: status", "blue: status"],
-    ]);
+    expect(done).toEqual(["hub: created", "blue: created", "hub: status", "blue: status"]);
     expect(await look()).toEqual({ done: [], failed: [] });
     expect(profile("hub").status).toMatchObject({
       version: { kubernetes: hub.kubernetesVersion },
@@ -93,7 +104,11 @@ describe("the program that keeps ClusterProfiles", () => {
   });
 
   test("says what the Spoke says, once it has a control plane", async () => {
-    setStatus({ kubernetesVersion: "1.34", cluster });
+    const { certificateAuthority: _, ...withoutAuthority } = cluster;
+    setStatus({ kubernetesVersion: "1.34", cluster: withoutAuthority });
+    expect(waitAsTheGuideSays("1s")).toMatchObject({ ok: false, text: expect.stringContaining("timed out") });
+    setStatus({ cluster });
+    expect(waitAsTheGuideSays("30s")).toMatchObject({ ok: true });
     expect(await look()).toEqual({ done: ["blue: status"], failed: [] });
     expect(await look()).toEqual({ done: [], failed: [] });
     const { status } = profile("blue");
@@ -107,32 +122,69 @@ describe("the program that keeps ClusterProfiles", () => {
     expect(profile("blue").status.version).toEqual({ kubernetes: "1.35" });
   });
 
-  test("takes back what others write over, and leaves alone what they add", async () => {
-    const change = (patch: object, ...more: string[]) =>
-      ok([
-        "patch",
-        "clusterprofile",
-        "blue",
-        "--namespace",
-        name,
-        "--type=merge",
-        ...more,
+  const meddle = (patch: object, ...more: string[]) =>
+    ok(
+      ["patch", "clusterprofile", "blue", "--namespace", name, "--type=merge", ...more].concat(
         "--patch",
         JSON.stringify(patch),
-      ]);
-    change({ metadata: { labels: { "fleet.internal/tenant": "others", mine: "yes" } } });
-    change({ status: { version: { kubernetes: "1.20" } } }, "--subresource=status");
+      ),
+    );
+
+  test("takes back what others write over, and leaves alone labels that they add", async () => {
+    meddle({
+      metadata: { labels: { "fleet.internal/tenant": "others", "fleet.internal/ring": "early", mine: "yes" } },
+    });
+    meddle({ status: { version: { kubernetes: "1.20" } } }, "--subresource=status");
+    const { labels: theirs } = profile("blue").metadata;
+    expect(theirs).toMatchObject({ "fleet.internal/ring": "early", mine: "yes" });
     expect(await look()).toEqual({ done: ["blue: labels and specification", "blue: status"], failed: [] });
     expect(await look()).toEqual({ done: [], failed: [] });
     const { metadata, status } = profile("blue");
     expect(metadata.labels).toMatchObject({ "fleet.internal/tenant": "platform", mine: "yes" });
+    expect(metadata.labels).not.toHaveProperty("fleet.internal/ring");
     expect(status.version).toEqual({ kubernetes: "1.35" });
+  });
+
+  test("takes out of a status what others add to it, whichever way they write", async () => {
+    const before = profile("blue").status;
+    const another = { name: "another", cluster: { server: "https://elsewhere.example" } };
+    const [eks] = before.accessProviders;
+    const behindProxy = { ...eks, cluster: { ...eks.cluster, "proxy-url": "http://elsewhere.example" } };
+    const added = { accessProviders: [behindProxy, another], credentialProviders: [another] };
+    meddle({ status: added }, "--subresource=status");
+    expect(profile("blue").status).toMatchObject(added);
+    expect(await look()).toEqual({ done: ["blue: status"], failed: [] });
+    expect(profile("blue").status).toEqual(before);
+
+    // A field manager of their own, to which the fields that it has applied belong.
+    const { apiVersion, kind } = profile("blue");
+    const applied = { apiVersion, kind, metadata: { name: "blue", namespace: name }, status: added };
+    const asOthers = ["apply", "--server-side", "--field-manager=others", "--subresource=status", "--force-conflicts"];
+    ok([...asOthers, "--filename", "-"], applied);
+    expect(profile("blue").status).toMatchObject({ credentialProviders: [another] });
+    expect(await look()).toEqual({ done: ["blue: status"], failed: [] });
+    expect(await look()).toEqual({ done: [], failed: [] });
+    expect(profile("blue").status).toEqual(before);
   });
 
   test("removes the profile of a Spoke that is gone", async () => {
     ok(["delete", "spoke", "blue", "--namespace", "spokes"]);
     expect(await look()).toEqual({ done: ["blue: removed"], failed: [] });
     expect(client.run(["get", "clusterprofile", "blue", "--namespace", name]).text).toContain("not found");
+  });
+
+  test("leaves a profile of another cluster manager alone that has the name of a cluster, and says so", async () => {
+    const { apiVersion, kind, spec } = profile("hub");
+    ok(["delete", "clusterprofile", "hub", "--namespace", name]);
+    const theirs = { ...spec, clusterManager: { name: "another" } };
+    ok(["create", "--filename", "-"], { apiVersion, kind, metadata: { name: "hub", namespace: name }, spec: theirs });
+    const { done, failed } = await look();
+    expect(done).toEqual([]);
+    expect(failed).toEqual([expect.stringMatching(/^can't patch the profile hub: 422 .*ClusterManager is immutable/)]);
+    expect(profile("hub")).toMatchObject({ spec: theirs });
+    expect(profile("hub")).not.toHaveProperty("status");
+    ok(["delete", "clusterprofile", "hub", "--namespace", name]);
+    expect(await look()).toEqual({ done: ["hub: created", "hub: status"], failed: [] });
   });
 
   test("may do nothing on the hub but list Spokes and keep profiles in its own namespace", () => {

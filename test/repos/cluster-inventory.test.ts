@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hubKeys, readHubFacts } from "../../functions/spoke/inventory/cluster.ts";
+import { statusKeys } from "../../functions/spoke/inventory/profile.ts";
 import { functionPackage, INVENTORY_PROGRAM } from "../../functions/spoke/package/function.ts";
 import { NODE } from "../../functions/spoke/package/runtime.ts";
 import { bridgeData } from "../../lib/bridge.ts";
@@ -70,6 +71,12 @@ describe("the cluster inventory", () => {
     expect(find(objects, "ServiceAccount").metadata["annotations"]).toBeUndefined();
   });
 
+  test("knows all fields of a status: what others write into any of them is taken back", () => {
+    const [definition] = objects.filter(({ kind }) => kind === "CustomResourceDefinition");
+    const { status } = definition?.spec.versions[0].schema.openAPIV3Schema.properties ?? {};
+    expect(Object.keys(status.properties).sort()).toEqual([...statusKeys].sort());
+  });
+
   test("runs under the restricted Pod Security Standard", () => {
     const [namespace] = objects.filter(({ kind }) => kind === "Namespace");
     expect(namespace?.metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
@@ -82,6 +89,11 @@ describe("the cluster inventory", () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },
     });
+  });
+
+  test("is not ready, nor its Deployment available, while the program says that it can't do its work", () => {
+    const { port } = container.readinessProbe.httpGet;
+    expect(container.ports.map(({ name }: { readonly name: string }) => name)).toEqual([port]);
   });
 
   test("takes its image from where the fleet has the function, with the fleet's pull secret", () => {

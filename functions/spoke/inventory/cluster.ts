@@ -1,6 +1,6 @@
 import type { BridgeKey } from "../../../lib/bridge-facts.ts";
 import type { Spoke } from "../api.ts";
-import { condition } from "../kube.ts";
+import { condition, type KubeObject, textAt } from "../kube.ts";
 import { isDeleting } from "../parts/guard.ts";
 
 /** What a ClusterProfile says of a cluster, whichever kind of cluster it is. */
@@ -52,17 +52,27 @@ function healthOf(spoke: Spoke): Finding {
   return saying(spoke, type, spoke.status?.cluster?.endpoint === undefined ? "False" : "Unknown");
 }
 
-/** A cluster that has once got its bootstrap chain follows Git, also while a later commit fails. */
-function membershipOf(spoke: Spoke): Finding {
+/** Whether the profile has said so of this Spoke, not of one before it that had the same name. */
+function hasJoined({ metadata }: Spoke, profile: KubeObject | undefined): boolean {
+  const said = condition(profile, "Joined");
+  const since = Date.parse(textAt(said, "lastTransitionTime") ?? "");
+  return said?.status === "True" && since >= Date.parse(metadata.creationTimestamp ?? "");
+}
+
+/**
+ * A cluster that has once got its bootstrap chain follows Git, also while a later commit fails. When it changes to another ring, its Spoke
+ * forgets the revision that it had; the profile does not.
+ */
+function membershipOf(spoke: Spoke, profile: KubeObject | undefined): Finding {
   if (isDeleting(spoke))
     return { status: "False", reason: "Removal", message: "the cluster is being removed from the fleet" };
   const isBootstrapped = condition(spoke, "Bootstrapped")?.status === "True";
-  const isJoined = isBootstrapped || spoke.status?.rollout?.revision !== undefined;
+  const isJoined = isBootstrapped || spoke.status?.rollout?.revision !== undefined || hasJoined(spoke, profile);
   return saying(spoke, "Bootstrapped", isJoined ? "True" : "False");
 }
 
-/** A spoke as its Spoke describes it. @param fleet name of the fleet */
-export function clusterOfSpoke(spoke: Spoke, fleet: string): InventoryCluster {
+/** A spoke as its Spoke describes it. @param fleet name of the fleet @param profile the ClusterProfile that there is of it */
+export function clusterOfSpoke(spoke: Spoke, fleet: string, profile: KubeObject | undefined): InventoryCluster {
   const { spec, status = {} } = spoke;
   const { name } = spoke.metadata;
   const { arn, endpoint, certificateAuthority, name: clusterName, oidcIssuer, oidcProviderArn } = status.cluster ?? {};
@@ -90,7 +100,7 @@ export function clusterOfSpoke(spoke: Spoke, fleet: string): InventoryCluster {
     },
     access: isReachable ? { server: endpoint, certificateAuthority, clusterName, region: spec.region } : undefined,
     healthy: healthOf(spoke),
-    joined: membershipOf(spoke),
+    joined: membershipOf(spoke, profile),
   };
 }
 

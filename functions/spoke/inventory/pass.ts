@@ -1,4 +1,3 @@
-import type { KubeObject } from "../kube.ts";
 import type { InventoryApi } from "./api.ts";
 import { changes } from "./changes.ts";
 import { clusterOfHub, clusterOfSpoke, type HubFacts } from "./cluster.ts";
@@ -25,30 +24,28 @@ export async function pass({ api, hub, certificateAuthority, now }: Question): P
   const { fleet } = hub;
   const [spokes, profiles] = await Promise.all([api.spokes(), api.profiles()]);
   const found = new Map(profiles.map((profile) => [profile.metadata.name, profile]));
-  const clusters = [clusterOfHub(hub, certificateAuthority), ...spokes.map((spoke) => clusterOfSpoke(spoke, fleet))];
+  const ofSpokes = spokes.map((spoke) => clusterOfSpoke(spoke, fleet, found.get(spoke.metadata.name)));
+  const clusters = [clusterOfHub(hub, certificateAuthority), ...ofSpokes];
   const wanted = clusters.map((cluster) => profileOf(cluster, fleet, found.get(cluster.name), now));
-  const { apply, status, remove } = changes(wanted, found, managerOf(fleet));
+  const { create, patch, status, remove } = changes(wanted, found, managerOf(fleet));
 
   const done: string[] = [];
   const failed: string[] = [];
-  const versions = new Map(profiles.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
-  const attempt = async (name: string, what: string, write: () => Promise<KubeObject | undefined>) => {
+  const refused = new Set<string>();
+  const attempt = async (name: string, what: string, write: () => Promise<void>) => {
+    // Labels and specification are refused where another cluster manager has a profile of the name: its status is not ours either.
+    if (refused.has(name)) return;
     try {
-      const version = (await write())?.metadata.resourceVersion;
-      // Applying what others have added to changes nothing, and is no news.
-      if (version === undefined || version !== versions.get(name)) done.push(`${name}: ${what}`);
-      versions.set(name, version);
+      await write();
+      done.push(`${name}: ${what}`);
     } catch (error) {
+      refused.add(name);
       failed.push((error as Error).message);
     }
   };
-  for (const profile of apply)
-    await attempt(profile.metadata.name, "labels and specification", () => api.apply(profile));
-  for (const profile of status) await attempt(profile.metadata.name, "status", () => api.applyStatus(profile));
-  for (const name of remove)
-    await attempt(name, "removed", async () => {
-      await api.remove(name);
-      return undefined;
-    });
+  for (const profile of create) await attempt(profile.metadata.name, "created", () => api.create(profile));
+  for (const { name, body } of patch) await attempt(name, "labels and specification", () => api.patch(name, body));
+  for (const { name, body } of status) await attempt(name, "status", () => api.patchStatus(name, body));
+  for (const name of remove) await attempt(name, "removed", () => api.remove(name));
   return { done, failed };
 }

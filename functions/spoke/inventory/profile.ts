@@ -1,4 +1,5 @@
 import { group, labelKeys } from "../../../lib/labels.ts";
+import { ringLabel } from "../../../lib/rings.ts";
 import type { KubeObject } from "../kube.ts";
 import type { Finding, InventoryCluster } from "./cluster.ts";
 
@@ -7,6 +8,12 @@ export const profileApi = { group: "multicluster.x-k8s.io", version: "v1alpha1",
 
 /** Label with the name of the cluster manager, by which profiles of several managers are told apart. */
 export const managerLabel = "x-k8s.io/cluster-manager";
+
+/** Labels that the program sets or, where it has no value, takes away. */
+export const ownLabels: readonly string[] = [
+  ...[managerLabel, labelKeys.cluster, labelKeys.role, labelKeys.environment, labelKeys.tenant],
+  ringLabel,
+];
 
 /** The fleet's name as a cluster manager: another one for each hub, as the API asks for. */
 export const managerOf = (fleet: string): string => `eks-gitops-fleet-${fleet}`;
@@ -29,7 +36,18 @@ export interface ProfileStatus {
   readonly conditions?: readonly Condition[];
   readonly properties?: readonly { readonly name: string; readonly value: string }[];
   readonly accessProviders?: readonly AccessProvider[];
+  /** Deprecated, and read by tools beside the others. */
+  readonly credentialProviders?: readonly AccessProvider[];
 }
+
+/** All that a status can have. */
+export const statusKeys = [
+  "version",
+  "conditions",
+  "properties",
+  "accessProviders",
+  "credentialProviders",
+] as const satisfies readonly (keyof ProfileStatus)[];
 
 export interface ClusterProfile extends KubeObject {
   readonly spec: { readonly displayName: string; readonly clusterManager: { readonly name: string } };
@@ -87,7 +105,7 @@ export function profileOf(
         [labelKeys.role]: role,
         [labelKeys.environment]: environment,
         [labelKeys.tenant]: tenant,
-        ...(ring === undefined ? {} : { [`${group}/ring`]: ring }),
+        ...(ring === undefined ? {} : { [ringLabel]: ring }),
       },
     },
     spec: { displayName: `${fleet}/${name}`, clusterManager: { name: manager } },

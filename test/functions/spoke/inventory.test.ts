@@ -1,32 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Spoke } from "../../../functions/spoke/api.ts";
-import type { InventoryApi } from "../../../functions/spoke/inventory/api.ts";
 import { clusterOfHub, clusterOfSpoke, hubKeys, readHubFacts } from "../../../functions/spoke/inventory/cluster.ts";
-import { pass } from "../../../functions/spoke/inventory/pass.ts";
 import { type ClusterProfile, profileOf } from "../../../functions/spoke/inventory/profile.ts";
 import { bridgeData, fromBase64 } from "../../../lib/bridge.ts";
 import { hub, spoke } from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
-
-const now = new Date("2026-11-26T08:00:00.123Z");
-const later = new Date("2026-11-26T09:00:00Z");
-const authority = Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64");
-const hubFacts = readHubFacts(bridgeData(hub));
-
-/** The Spoke as Crossplane stores it after the function's last answer. */
-function storedSpoke(world: World, at = "2026-11-26T07:00:00Z"): Spoke {
-  const conditions = (world.answer?.conditions ?? []).map((condition) => ({ ...condition, lastTransitionTime: at }));
-  return { ...world.spoke, status: { ...world.answer?.status, conditions } };
-}
-
-function ready(change: Record<string, unknown> = {}): World {
-  const world = new World(spoke(change), { chainStatus: { lastAppliedOriginRevision: "main@sha1:1a2b" } });
-  expect(world.settle().ready).toBe(true);
-  return world;
-}
+import { authority, hubFacts, later, now, ready, storedSpoke } from "./support/inventory.ts";
+import { running } from "./support/world.ts";
 
 const profileFor = (object: Spoke, found?: ClusterProfile, at = now) =>
-  profileOf(clusterOfSpoke(object, "fleet"), "fleet", found, at);
+  profileOf(clusterOfSpoke(object, "fleet", found), "fleet", found, at);
 const conditionsOf = ({ status }: ClusterProfile) =>
   Object.fromEntries((status?.conditions ?? []).map((condition) => [condition.type, condition]));
 
@@ -162,11 +144,45 @@ describe("the ClusterProfile of a spoke", () => {
     expect(conditionsOf(profileFor(storedSpoke(held)))["Joined"]).toMatchObject({ status: "True" });
   });
 
+  test("stays joined when it changes to another ring, whose revision it has not got yet", () => {
+    const ofRing = (ring: string) => ({ ring, crossplane: { compositionRef: { name: `spoke-${ring}` } } });
+    const revision = `ring/early@sha1:${"a".repeat(40)}`;
+    const chainStatus = { lastAttemptedRevision: revision, lastAppliedRevision: revision };
+    const moved = running(spoke(ofRing("early")), { chainStatus });
+    const early = profileFor(storedSpoke(moved));
+    expect(conditionsOf(early)["Joined"]).toMatchObject({ status: "True" });
+    moved.change(ofRing("late"));
+    const failed = { type: "Ready", status: "False", reason: "BuildFailed", message: "no such branch" };
+    moved.reports.set("bootstrap", (status) => ({ ...status, ...chainStatus, conditions: [failed] }));
+    moved.settle();
+    const stored = storedSpoke(moved);
+    expect(stored.status?.rollout).not.toHaveProperty("revision");
+    expect(moved.condition("Bootstrapped")).toMatchObject({ status: "False" });
+    const late = profileFor(stored, early, later);
+    expect(late.metadata.labels).toMatchObject({ "fleet.internal/ring": "late" });
+    expect(conditionsOf(late)["Joined"]).toMatchObject({
+      status: "True",
+      message: expect.stringContaining("no such branch"),
+      lastTransitionTime: "2026-11-26T08:00:00Z",
+    });
+    moved.change({ deletionProtection: false });
+    moved.delete();
+    expect(conditionsOf(profileFor(storedSpoke(moved), early, later))["Joined"]).toMatchObject({ status: "False" });
+  });
+
+  test("has not joined because a cluster of the same name had, which is gone", () => {
+    const successor = spoke({}, "blue", "another", "2026-11-26T08:30:00Z");
+    expect(conditionsOf(profileFor(successor, profile, later))["Joined"]).toMatchObject({
+      status: "False",
+      lastTransitionTime: "2026-11-26T09:00:00Z",
+    });
+  });
+
   test("keeps the time of a condition whose status stays, and gives a new status a new one", () => {
     const again = conditionsOf(profileFor(storedSpoke(world), profile, later));
     expect(again["Joined"]?.lastTransitionTime).toBe("2026-11-26T08:00:00Z");
     const changed = conditionsOf(profileFor(spoke(), profile, later));
-    expect(changed["Joined"]?.lastTransitionTime).toBe("2026-11-26T09:00:00Z");
+    expect(changed["ControlPlaneHealthy"]?.lastTransitionTime).toBe("2026-11-26T09:00:00Z");
   });
 });
 
@@ -196,117 +212,5 @@ describe("the ClusterProfile of the hub", () => {
     const { cluster_arn: _, ...others } = bridgeData(hub);
     expect(() => readHubFacts({ ...others, tenant: "" })).toThrow(/the environment lacks tenant, cluster_arn: each is/);
     expect(Object.keys(hubFacts)).toEqual([...hubKeys]);
-  });
-});
-
-/** The hub's API server, as far as the program asks it: applying what is there already changes nothing. */
-class FakeApi implements InventoryApi {
-  readonly stored = new Map<string, ClusterProfile>();
-  readonly calls: string[] = [];
-  all: Spoke[];
-  refused = "";
-  #version = 0;
-
-  constructor(all: Spoke[]) {
-    this.all = all;
-  }
-  spokes = async () => this.all;
-  profiles = async () => [...this.stored.values()];
-  apply = async (profile: ClusterProfile) => this.#write("apply", profile, (before) => ({ ...before, ...profile }));
-  applyStatus = async (profile: ClusterProfile) =>
-    this.#write("status", profile, (before) => ({ ...before, status: profile.status ?? {} }));
-  remove = async (name: string) => {
-    this.calls.push(`remove ${name}`);
-    this.stored.delete(name);
-  };
-  #write(call: string, profile: ClusterProfile, change: (before: ClusterProfile) => ClusterProfile): ClusterProfile {
-    const { name } = profile.metadata;
-    if (name === this.refused) throw new Error(`can't ${call} ${name}: 403 no`);
-    this.calls.push(`${call} ${name}`);
-    const next = change(this.stored.get(name) ?? profile);
-    this.#version += 1;
-    const written = { ...next, metadata: { ...next.metadata, resourceVersion: String(this.#version) } };
-    this.stored.set(name, written);
-    return written;
-  }
-  /** The calls since the last time. */
-  taken = () => this.calls.splice(0);
-}
-
-describe("the program that keeps the profiles", () => {
-  const blue = storedSpoke(ready());
-  const look = (api: FakeApi, at = now) => pass({ api, hub: hubFacts, certificateAuthority: authority, now: at });
-
-  test("makes one of the hub and of each Spoke, and writes nothing when nothing has changed", async () => {
-    const api = new FakeApi([blue]);
-    expect(await look(api)).toMatchObject({ failed: [] });
-    expect(api.taken()).toEqual(["apply hub", "apply blue", "status hub", "status blue"]);
-    expect([...api.stored.values()].map(({ metadata }) => metadata.name)).toEqual(["hub", "blue"]);
-    expect(await look(api, later)).toEqual({ done: [], failed: [] });
-    expect(api.taken()).toEqual([]);
-  });
-
-  test("follows a version and a label, each in the part of the profile that has it", async () => {
-    const api = new FakeApi([blue]);
-    await look(api);
-    api.taken();
-    api.all = [{ ...blue, status: { ...blue.status, kubernetesVersion: "1.36" } }];
-    await look(api);
-    expect(api.taken()).toEqual(["status blue"]);
-    expect(api.stored.get("blue")?.status?.version).toEqual({ kubernetes: "1.36" });
-    api.all = [{ ...(api.all[0] as Spoke), spec: { ...blue.spec, tenant: "search" } }];
-    await look(api);
-    expect(api.taken()).toEqual(["apply blue"]);
-    expect(api.stored.get("blue")?.metadata.labels).toMatchObject({ "fleet.internal/tenant": "search" });
-  });
-
-  test("takes back what somebody else wrote over, whatever the order of the lists", async () => {
-    const api = new FakeApi([blue]);
-    await look(api);
-    api.taken();
-    const stored = api.stored.get("blue") as ClusterProfile;
-    const { conditions = [], properties = [], accessProviders = [] } = stored.status ?? {};
-    const reversed = { ...stored.status, conditions: conditions.toReversed(), properties: properties.toReversed() };
-    api.stored.set("blue", { ...stored, status: reversed });
-    expect(await look(api)).toEqual({ done: [], failed: [] });
-    const elsewhere = accessProviders.map((each) => ({
-      ...each,
-      cluster: { ...each.cluster, server: "https://elsewhere.example" },
-    }));
-    api.stored.set("blue", { ...stored, status: { ...stored.status, accessProviders: elsewhere } });
-    expect(await look(api)).toEqual({ done: ["blue: status"], failed: [] });
-    expect(api.stored.get("blue")?.status?.accessProviders).toEqual(accessProviders);
-  });
-
-  test("removes the profile of a Spoke that is gone, and none of another cluster manager", async () => {
-    const api = new FakeApi([blue]);
-    await look(api);
-    const stored = api.stored.get("blue") as ClusterProfile;
-    const others = { ...stored.metadata, name: "far", labels: { "x-k8s.io/cluster-manager": "another" } };
-    api.stored.set("far", { ...stored, metadata: others });
-    api.taken();
-    api.all = [];
-    expect(await look(api)).toEqual({ done: ["blue: removed"], failed: [] });
-    expect(api.taken()).toEqual(["remove blue"]);
-    expect([...api.stored.keys()]).toEqual(["hub", "far"]);
-  });
-
-  test("goes on with the other profiles when one is refused, and says so", async () => {
-    const api = new FakeApi([blue]);
-    api.refused = "hub";
-    const { done, failed } = await look(api);
-    expect(failed).toEqual(["can't apply hub: 403 no", "can't status hub: 403 no"]);
-    expect(done).toEqual(["blue: labels and specification", "blue: status"]);
-  });
-
-  test("writes and removes nothing when it can't read the Spokes", async () => {
-    const api = new FakeApi([blue]);
-    await look(api);
-    api.taken();
-    api.spokes = async () => {
-      throw new Error("can't list spokes in spokes: 403 no");
-    };
-    await expect(look(api)).rejects.toThrow("can't list spokes");
-    expect(api.taken()).toEqual([]);
   });
 });
