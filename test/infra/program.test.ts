@@ -444,6 +444,9 @@ describe("a stack whose Argo CD acts on spokes", () => {
       "GetSecretValue",
       "DescribeSecret",
       "TagResource",
+      "UntagResource",
+      // At each push to a secret that is there.
+      "DeleteResourcePolicy",
       "DeleteSecret",
     ]) {
       const action = `secretsmanager:${verb}`;
@@ -457,6 +460,7 @@ describe("a stack whose Argo CD acts on spokes", () => {
     }
     for (const action of [
       "secretsmanager:PutResourcePolicy",
+      "secretsmanager:GetResourcePolicy",
       "secretsmanager:UpdateSecret",
       "kms:Decrypt",
       "sts:AssumeRole",

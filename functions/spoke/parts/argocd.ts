@@ -50,6 +50,7 @@ const pushHealth = {
   apiVersion: "external-secrets.io/v1alpha1",
   kind: "PushSecret",
   inProgress: "!has(status.conditions)",
+  failed: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'False')",
   current: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'True')",
 };
 

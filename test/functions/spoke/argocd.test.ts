@@ -178,7 +178,14 @@ describe("Argo CD elsewhere", () => {
     expect(world.object("argocd").spec).toMatchObject({
       path: "./spoke-bootstrap/argocd-elsewhere",
       targetNamespace: "argocd",
-      healthCheckExprs: [{ kind: "PushSecret" }],
+      healthCheckExprs: [
+        {
+          kind: "PushSecret",
+          // What AWS refuses is said at once, not when the time is over.
+          failed: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'False')",
+          current: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'True')",
+        },
+      ],
     });
     const { secret, push } = patches(world);
     expect(push).toMatchObject({
