@@ -60,7 +60,14 @@ describe("the template of what Argo CD delivers on a spoke", () => {
   test("is removed before what Argo CD knows and may do, and that before Argo CD", () => {
     expect(steps.map(({ metadata, spec }) => [metadata.name, spec.dependsOn])).toEqual([
       ["argocd-cluster", [{ name: "argocd" }]],
-      ["argocd-applications", [{ name: "argocd-cluster" }]],
+      [
+        "argocd-applications",
+        [
+          { name: "argocd" },
+          // An Application that goes in the same commit as its namespace keeps argocd-cluster from being ready, and goes by this step.
+          { name: "argocd-cluster", readyExpr: "true" },
+        ],
+      ],
     ]);
     for (const { metadata, spec } of steps) {
       expect(metadata.namespace).toBe("flux-system");
