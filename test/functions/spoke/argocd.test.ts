@@ -234,6 +234,56 @@ describe("Argo CD elsewhere", () => {
   });
 });
 
+describe("a role that has an access of its own on the spoke", () => {
+  const named = (arn: string) =>
+    [
+      ["an administrator", { admins: [arn] }, "spec.admins"],
+      [
+        "a member of a team",
+        { teams: [{ name: "shop", namespaces: ["shop"], members: [{ role: arn, access: "edit" }] }] },
+        "spec.teams",
+      ],
+    ] as const;
+  const entriesOf = (world: World, arn: string) =>
+    [...world.live.values()].filter(
+      ({ object }) => object.kind === "AccessEntry" && at(object.spec, "forProvider", "principalArn") === arn,
+    ).length;
+
+  test.for([
+    ...named(elsewhereRole).map((row) => [...row, elsewhere, elsewhereRole] as const),
+    ...named(spokesRole).map((row) => [...row, onHub, spokesRole] as const),
+  ])("is refused as Argo CD's: %s", ([, change, place, hub, arn]) => {
+    const options = { hub, settings: given("shop") };
+    // A Spoke that is new with it.
+    const world = new World(spoke(change), options);
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({
+      reason: "RoleOfArgocd",
+      message: expect.stringContaining(`${place} name ${arn}, the role of Argo CD`),
+    });
+    expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+    // Argo CD is there, and stays; the other access doesn't come.
+    const running = ready({}, options);
+    running.change(change);
+    running.settle();
+    expect(running.condition("SpecAccepted")).toMatchObject({ reason: "RoleOfArgocd" });
+    expect([present(running), entriesOf(running, arn)]).toEqual([keys, 1]);
+    // The other access is there, and stays; Argo CD doesn't come.
+    const taken = ready(change, { hub, settings: settings() });
+    taken.settings = given("shop");
+    taken.settle();
+    expect(taken.condition("SpecAccepted")).toMatchObject({ reason: "RoleOfArgocd" });
+    expect([present(taken), entriesOf(taken, arn)]).toEqual([[], 1]);
+    taken.change({ admins: [], teams: [] });
+    expect(taken.settle().ready).toBe(true);
+    expect([present(taken), entriesOf(taken, arn)]).toEqual([keys, 1]);
+  });
+
+  test("is nobody's business where Argo CD acts on no spokes", () => {
+    expect(present(ready({ admins: [elsewhereRole] }, { hub: elsewhere, settings: settings() }))).toEqual([]);
+  });
+});
+
 describe("the Composition's input", () => {
   test.for([[[]], [["kube-system"]], [["flux-system"]], [["Shop"]], [["shop-"]]])(
     "is refused when Argo CD would get the namespaces %j",
