@@ -213,10 +213,11 @@ describe("Argo CD elsewhere", () => {
     expect(order).toEqual(["argocd", "access-policy-argocd", "access-entry-argocd"]);
   });
 
+  // Of the way to the hub only what the function does: the stack would take the store from the PushSecret, so people turn it off first.
   test.for([
-    ["from the hub", onHub, elsewhere, elsewhereRole],
-    ["to the hub", elsewhere, onHub, spokesRole],
-  ] as const)("takes over %s by a new access, after the former one is taken back", ([, before, after, role]) => {
+    ["from elsewhere to the hub", elsewhere, onHub, spokesRole],
+    ["from the hub to elsewhere", onHub, elsewhere, elsewhereRole],
+  ] as const)("passes %s on a spoke by a new access, after the former one is taken back", ([, before, after, role]) => {
     const world = ready({}, { hub: before, settings: given("shop") });
     world.removed.length = 0;
     Object.assign(world, { hub: after });
