@@ -226,11 +226,25 @@ describe("the removal of Argo CD", () => {
     ["providerconfigs.aws.m.upbound.io", "aws", ...inNamespace],
   ];
 
+  /** What Argo CD knows of its cluster, with these namespaces. */
+  const listed = (namespaces: string) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: "cluster-blue",
+      namespace: "argocd",
+      annotations: { "fleet.internal/argocd-namespaces": namespaces },
+    },
+  });
+  const list = (namespaces: string) =>
+    kubectl(["apply", "--server-side", "--dry-run=server", "--filename", "-"], listed(namespaces));
+
   beforeAll(() => {
     const step = addon.by("tools").filter(({ metadata }) => metadata.name === "argocd");
     const own = addon.by("argocd").filter((object) => object.kind === "Namespace" || isPolicy(object));
     const tracked = { "argocd.argoproj.io/tracking-id": "payment-app:/ServiceAccount:payment-app/of-argocd" };
     client.apply([...step, ...own, cluster, ofApplications, made("of-the-platform", {}), made("of-argocd", tracked)]);
+    client.apply([listed("payment-app,search-app")]);
     client.apply(spoke.by("workloads").filter(({ kind }) => kind === "ProviderConfig"));
   });
 
@@ -252,6 +266,7 @@ describe("the removal of Argo CD", () => {
     client.apply([{ ...cluster, spec: { ...cluster.spec, dependsOn: [] } }]);
     expect(argocd("argocd-cluster")).toMatchObject({ ok: true });
     for (const args of governance) expect(remove(...args)).toMatchObject({ ok: true });
+    expect(list("search-app")).toMatchObject({ ok: true });
   });
 
   test("waits for the last Application, and so do the rights and the namespace to which it goes, but not what it made", async () => {
@@ -268,10 +283,17 @@ describe("the removal of Argo CD", () => {
       await expect
         .poll(() => remove(...args).text, { timeout: 90_000 })
         .toContain("is removed after what needs it; Application argocd/payment-app still exists");
+    await expect
+      .poll(() => list("search-app").text, { timeout: 90_000 })
+      .toContain(
+        "Secret cluster-blue lists payment-app until Argo CD has removed what it made there; Application payment-app still exists",
+      );
+    expect(list("payment-app")).toMatchObject({ ok: true });
     expect(remove("serviceaccount", "of-argocd", ...inNamespace)).toMatchObject({ ok: true });
     expect(kubectl(["delete", "application", "payment-app", "--namespace", "argocd"])).toMatchObject({ ok: true });
     for (const name of ["argocd", "argocd-cluster"])
       await expect.poll(() => argocd(name).ok, { timeout: 30_000 }).toBe(true);
     for (const args of governance) await expect.poll(() => remove(...args).ok, { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => list("search-app").ok, { timeout: 30_000 }).toBe(true);
   });
 });
