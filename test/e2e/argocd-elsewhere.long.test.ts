@@ -187,6 +187,13 @@ describe("an Argo CD elsewhere", () => {
     await untilReady(spoke);
   });
 
+  test("can't lose the store through which the hub writes, while there is something that it wrote", async () => {
+    const remove = ["delete", "secretstore", "argocd-secrets", "--namespace", "argocd", "--dry-run=server"];
+    await expect(kubectl(remove)).rejects.toThrow(
+      `SecretStore argocd-secrets goes after what it wrote; PushSecret cluster-${spoke} still exists`,
+    );
+  });
+
   test("loses it when it is turned off: no secret in AWS, none on the hub, and none there", async () => {
     await setInput(undefined);
     await repository.push("Give Argo CD no namespaces on spokes");
