@@ -36,8 +36,14 @@ export function placesOf(
   return [...admins.flatMap((admin, index) => (admin === arn ? [["admins", index]] : [])), ...inTeams];
 }
 
-export const argocdRemedy =
-  "take it out there, or give Argo CD a role that nobody else has (argocdRoleArn of the stack, then pulumi up)";
+/** What is wrong with a place of {@link placesOf}, and what to do. */
+export const told = (
+  arn: string,
+  [field]: readonly (string | number)[],
+): readonly [problem: string, remedy: string] => [
+  `${arn} in spec.${field} is the role of Argo CD, whose only access entry on the spoke has the edit policy in its namespaces`,
+  "take it out there, or give an Argo CD elsewhere a role that nobody else has (argocdRoleArn of the stack, then pulumi up)",
+];
 
 /** EKS has one access entry for a principal, so two of the Spoke's would undo each other. */
 export function argocdProblems({
@@ -51,10 +57,8 @@ export function argocdProblems({
 }): SpokeProblem[] {
   const argocd = settings.argocd && argocdOf(hub);
   if (argocd === undefined) return [];
-  const places = placesOf(spoke.spec, argocd.roleArn).map((path) => `spec.${path[0]}`);
-  if (places.length === 0) return [];
-  const message =
-    `${[...new Set(places)].join(" and ")} name ${argocd.roleArn}, the role of Argo CD, whose only access entry has the edit policy in ` +
-    `its namespaces: ${argocdRemedy}`;
+  const [place] = placesOf(spoke.spec, argocd.roleArn);
+  if (place === undefined) return [];
+  const message = told(argocd.roleArn, place).join(": ");
   return [{ reason: "RoleOfArgocd", message }];
 }

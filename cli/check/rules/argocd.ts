@@ -1,5 +1,5 @@
 import type { SpokeSpec } from "../../../functions/spoke/api.ts";
-import { argocdOf, argocdRemedy, placesOf } from "../../../functions/spoke/argocd.ts";
+import { argocdOf, placesOf, told } from "../../../functions/spoke/argocd.ts";
 import { argocdIdentity } from "../../../lib/argocd.ts";
 import { hubFolder } from "../../../lib/layout.ts";
 import { namespaces } from "../../../lib/names.ts";
@@ -44,12 +44,8 @@ function checkRole({ manifest, place }: Rendered, roleArn: string, { hub }: Rend
   const composition = compositionOf(manifest, hub)?.manifest;
   if (!composition?.spec?.pipeline?.[0]?.input?.argocd) return;
   const { name } = manifest.metadata;
-  for (const path of placesOf(accessOf(manifest), roleArn))
-    findings.add(
-      "spoke",
-      place(["spec", ...path]),
-      `Spoke ${name}: spec.${path[0]} names ${roleArn}, the role of Argo CD, whose only access entry has the edit policy in its namespaces`,
-      argocdRemedy,
-      name,
-    );
+  for (const path of placesOf(accessOf(manifest), roleArn)) {
+    const [problem, remedy] = told(roleArn, path);
+    findings.add("spoke", place(["spec", ...path]), `Spoke ${name}: ${problem}`, remedy, name);
+  }
 }

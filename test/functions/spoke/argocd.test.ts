@@ -260,7 +260,7 @@ describe("a role that has an access of its own on the spoke", () => {
     world.settle();
     expect(world.condition("SpecAccepted")).toMatchObject({
       reason: "RoleOfArgocd",
-      message: expect.stringContaining(`${place} name ${arn}, the role of Argo CD`),
+      message: expect.stringContaining(`${arn} in ${place} is the role of Argo CD`),
     });
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
     // Argo CD is there, and stays; the other access doesn't come.
