@@ -1,5 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { group } from "../lib/labels.ts";
 import { spokeSync } from "../lib/layout.ts";
 import { hubName, namespaces } from "../lib/names.ts";
@@ -169,6 +170,46 @@ export class RemainingSpokesGuard extends pulumi.ComponentResource {
         data: { purpose: "Can be deleted when no spoke is left: pulumi destroy begins with it." },
       },
       { parent: this, dependsOn: [binding] },
+    );
+    this.registerOutputs({});
+  }
+}
+
+export interface PushedSecretsGuardArgs {
+  /** The store: its namespace, and the name of its service account, which is its own. */
+  readonly store: ServiceAccountRef;
+  /** What a person does about secrets that remain, after `still exists: `. */
+  readonly remedy: string;
+}
+
+/**
+ * Refuses to delete a `SecretStore` while a PushSecret writes through it: nothing would delete its secret in AWS, and it would never go.
+ * Make it before the store, so that it is deleted after it.
+ * @example
+ * const store = { namespace: "shop", serviceAccount: "shop-secrets" };
+ * new PushedSecretsGuard("shop-secrets-guard", { store, remedy: "delete it first" }, { provider: cluster.provider });
+ */
+export class PushedSecretsGuard extends pulumi.ComponentResource {
+  constructor(name: string, args: PushedSecretsGuardArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:PushedSecretsGuard", name, {}, opts);
+    const {
+      store: { namespace, serviceAccount: store },
+      remedy,
+    } = args;
+    deletionPolicy(
+      name,
+      {
+        name: `${store}-guard.${group}`,
+        namespace,
+        apiGroup: "external-secrets.io",
+        resource: "secretstores",
+        resourceName: store,
+        paramKind: { apiVersion: "external-secrets.io/v1alpha1", kind: "PushSecret" },
+        paramNamespace: namespace,
+        expression: `!params.spec.secretStoreRefs.exists(ref, ref.?name.orValue('') == '${store}')`,
+        messageExpression: `'SecretStore ${store} goes after what it wrote; PushSecret ' + params.metadata.name + ' still exists: ${remedy}'`,
+      },
+      this,
     );
     this.registerOutputs({});
   }

@@ -14,6 +14,8 @@ export type { EventSource, NotificationType, Severity } from "../lib/notificatio
 export { ClusterSecret, type ClusterSecretArgs } from "./cluster-secret.ts";
 export { Crossplane, type CrossplaneArgs } from "./crossplane.ts";
 export {
+  PushedSecretsGuard,
+  type PushedSecretsGuardArgs,
   RemainingSpokesGuard,
   type RemainingSpokesGuardArgs,
   RootKustomizationGuard,

@@ -83,6 +83,11 @@ function writer(args: RoleArgs): IrsaRole {
   });
 }
 
+/** What to do when the stack would take the store away too early; the operator is told to leave PushSecrets alone before. */
+export const argocdStoreRemedy =
+  "set argocdSpokes and argocdRoleArn as they were and run pulumi up, take argocd out of the input of the Composition in Git, and wait until " +
+  "kubectl get pushsecrets -A shows none";
+
 /** The store through which it does; undefined where Argo CD is on the hub, or has nothing to do with spokes. */
 export function argocdStore(
   { argocdNamespace: namespace }: Settings,

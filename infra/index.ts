@@ -1,6 +1,6 @@
 import { ClusterSecret } from "../components/cluster-secret.ts";
 import { Crossplane } from "../components/crossplane.ts";
-import { RemainingSpokesGuard, RootKustomizationGuard } from "../components/deletion-guards.ts";
+import { PushedSecretsGuard, RemainingSpokesGuard, RootKustomizationGuard } from "../components/deletion-guards.ts";
 import { EncryptionKey } from "../components/encryption-key.ts";
 import { ExternalSecrets } from "../components/external-secrets.ts";
 import { FleetBoundary } from "../components/fleet-boundary.ts";
@@ -20,7 +20,7 @@ import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
-import { argocdElsewhere, argocdIdentities, argocdStore } from "./argocd.ts";
+import { argocdElsewhere, argocdIdentities, argocdStore, argocdStoreRemedy } from "./argocd.ts";
 import { addonBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
@@ -144,7 +144,15 @@ const spokesStore = ofArgocd
       new SecretStore("argocd-secrets-store", ofArgocd, {
         provider: cluster.provider,
         // Its namespace is the bridge's.
-        dependsOn: [bridge, externalSecrets],
+        dependsOn: [
+          bridge,
+          externalSecrets,
+          new PushedSecretsGuard(
+            "argocd-secrets-guard",
+            { store: ofArgocd.subject, remedy: argocdStoreRemedy },
+            { provider: cluster.provider, dependsOn: [externalSecrets] },
+          ),
+        ],
       }),
     ]
   : [];

@@ -15,6 +15,7 @@ import { isAlternative } from "./alternatives.ts";
 import { Definitions } from "./definitions.ts";
 import { factsWarnings } from "./facts.ts";
 import { checkApplications } from "./rules/applications.ts";
+import { checkArgocd } from "./rules/argocd.ts";
 import { checkFleets } from "./rules/fleets.ts";
 import { checkKinds } from "./rules/kinds.ts";
 import { checkManifests, unknownKinds } from "./rules/manifests.ts";
@@ -95,6 +96,7 @@ export const rules = {
   sealing: ({ fleet, findings }: Compiled) => checkSealing(fleet, findings),
   teams: ({ fleet, findings }: Compiled) => checkTeams(fleet, findings),
   applications: ({ root, fleet, findings }: Compiled) => checkApplications(root, fleet, findings),
+  argocd: ({ fleet, recorded, findings }: Compiled) => checkArgocd(fleet, recorded, findings),
 } as const;
 
 /**

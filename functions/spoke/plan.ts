@@ -1,6 +1,7 @@
 import { hubGroups } from "../../lib/spoke.ts";
 import { addonProblems } from "./addon-roles.ts";
 import { eksAddons, type Spoke, type SpokeSpec } from "./api.ts";
+import { argocdProblems } from "./argocd.ts";
 import { bucketProblems } from "./buckets.ts";
 import { foreignProblem } from "./foreign.ts";
 import type { Hub } from "./hub.ts";
@@ -122,6 +123,7 @@ export function plan(question: PlanQuestion): Plan {
     endpointProblem,
     ...identityProblem(question),
     ...addonProblems(question),
+    ...argocdProblems(question),
     ...bucketProblems({ spoke: question.spoke, names }),
     ...releaseProblem(question),
     ...foreignProblem(question.observed, question.spoke.metadata.name, names.cluster),

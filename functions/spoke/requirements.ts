@@ -95,6 +95,8 @@ export function requirements(
     ...(observed.has(resources.bootstrap) && mustSeeChain(spoke, observed)
       ? labelled(chainKinds, chainPrefix, spoke)
       : {}),
-    ...(fetched !== undefined && argocdLeaves({ hub: fetched.hub, observed, settings }) ? argocdSelector(spoke) : {}),
+    ...(fetched !== undefined && argocdLeaves({ hub: fetched.hub, observed, settings, spoke })
+      ? argocdSelector(spoke)
+      : {}),
   };
 }

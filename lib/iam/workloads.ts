@@ -43,8 +43,9 @@ export const argocdPolicy = (spokesRoleArn: string): PolicyDocument =>
 
 /**
  * What External Secrets needs to write spokes for an Argo CD elsewhere into Secrets Manager, to keep them as they are, and to delete them
- * (providers/v1/aws/secretsmanager/secretsmanager.go of external-secrets v2.9.0). They are encrypted with AWS's own key for the service, which
- * asks its callers for no right.
+ * (providers/v1/aws/secretsmanager/secretsmanager.go of external-secrets v2.9.0, and of v0.20.4, which the embedded cloud runs). Every push to a
+ * secret that is there deletes its resource policy, if it has one or not (external-secrets#6806, which keeps that). They are encrypted with
+ * AWS's own key for the service, which asks its callers for no right.
  */
 export const argocdSecretsPolicy = (secretArn: string): PolicyDocument =>
   policy({
@@ -52,6 +53,7 @@ export const argocdSecretsPolicy = (secretArn: string): PolicyDocument =>
     Effect: "Allow",
     Action: [
       "secretsmanager:CreateSecret",
+      "secretsmanager:DeleteResourcePolicy",
       "secretsmanager:DeleteSecret",
       "secretsmanager:DescribeSecret",
       "secretsmanager:GetSecretValue",

@@ -5,7 +5,7 @@ import {
   DeleteRolePolicyCommand,
   PutRolePolicyCommand,
 } from "@aws-sdk/client-iam";
-import { DescribeSecretCommand } from "@aws-sdk/client-secrets-manager";
+import { DescribeSecretCommand, GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { machineCidr } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { arns, policy } from "../../lib/iam/policy.ts";
@@ -87,6 +87,21 @@ const secretInAws = () =>
       throw error;
     });
 
+/** What Argo CD would read of it. */
+async function valueInAws(): Promise<unknown> {
+  const { SecretBinary, SecretString } = await account.secretsmanager.send(
+    new GetSecretValueCommand({ SecretId: names.argocdSecret(spoke) }),
+  );
+  return JSON.parse(SecretString ?? new TextDecoder().decode(SecretBinary));
+}
+
+/** Has the other cluster look now, and not at its interval. */
+const readAgain = () =>
+  kubectl([
+    ...["annotate", "externalsecret", `cluster-${spoke}`, "--namespace", there, "--overwrite"],
+    `force-sync=${new Date().toISOString()}`,
+  ]);
+
 beforeAll(async () => {
   bridge = await secretData("flux-system", "cluster-hub");
   argocdRoleArn = arns(scope()).role(roles.argocd);
@@ -152,6 +167,33 @@ describe("an Argo CD elsewhere", () => {
     });
   });
 
+  test("gets a change of it by the same way, and the writing goes on without a failure", async () => {
+    const namespaces = [APP, "search-app"];
+    await setInput({ namespaces });
+    await repository.push("Let an Argo CD elsewhere act in another namespace");
+    await eventually(SECONDS, async () =>
+      expect(await valueInAws()).toMatchObject({ namespaces: namespaces.join(",") }),
+    );
+    await readAgain();
+    await eventually(SECONDS, async () =>
+      expect((await secretData(there, `cluster-${spoke}`))["namespaces"]).toBe(namespaces.join(",")),
+    );
+    // External Secrets says after the value whether it may leave the secret as it is to be.
+    await eventually(SECONDS, async () => {
+      const { metadata, status } = await get(["pushsecret", `cluster-${spoke}`, "--namespace", "argocd"]);
+      expect(status.syncedResourceVersion).toMatch(new RegExp(`^${metadata.generation}-`));
+      expect(status.conditions).toEqual([expect.objectContaining({ type: "Ready", status: "True" })]);
+    });
+    await untilReady(spoke);
+  });
+
+  test("can't lose the store through which the hub writes, while there is something that it wrote", async () => {
+    const remove = ["delete", "secretstore", "argocd-secrets", "--namespace", "argocd", "--dry-run=server"];
+    await expect(kubectl(remove)).rejects.toThrow(
+      `SecretStore argocd-secrets goes after what it wrote; PushSecret cluster-${spoke} still exists`,
+    );
+  });
+
   test("loses it when it is turned off: no secret in AWS, none on the hub, and none there", async () => {
     await setInput(undefined);
     await repository.push("Give Argo CD no namespaces on spokes");
@@ -159,8 +201,7 @@ describe("an Argo CD elsewhere", () => {
       expect(await secretInAws()).toBeUndefined();
       expect(await isMissing(hub, ["secret", `cluster-${spoke}`, "--namespace", "argocd"])).toBe(true);
     });
-    const now = new Date().toISOString();
-    await kubectl(["annotate", "externalsecret", `cluster-${spoke}`, "--namespace", there, `force-sync=${now}`]);
+    await readAgain();
     await eventually(SECONDS, async () =>
       expect(await isMissing(hub, ["secret", `cluster-${spoke}`, "--namespace", there])).toBe(true),
     );

@@ -6,7 +6,7 @@ import { ensureToolchain, type Toolchain } from "@eks-gitops-fleet/local/toolcha
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { build, files, type Manifest } from "../repos/support/kustomize.ts";
-import { render, repos, withAddons } from "../repos/support/spoke.ts";
+import { app, instantiated, render, repos, withAddons } from "../repos/support/spoke.ts";
 import { isPolicy, spoke, startSpoke } from "./support/spoke-plane.ts";
 
 /** What a spoke gets, on a real API server without nodes. */
@@ -210,7 +210,14 @@ describe("the removal of Argo CD", () => {
   });
   const inNamespace = ["--namespace", "payment-app"];
   const remove = (...args: string[]) => kubectl(["delete", ...args, "--dry-run=server"]);
-  const argocd = () => remove("kustomization", "argocd", "--namespace", "flux-system");
+  const inFlux = ["--namespace", "flux-system"];
+  const argocd = (name = "argocd") => remove("kustomization", name, ...inFlux);
+  const [cluster, ofApplications] = instantiated(
+    join(repos, "gitops-workloads", "templates", "argocd"),
+    { ...app, cluster: "blue", path: "overlays/dev" },
+    {},
+    (folder) => build(folder),
+  ) as [Manifest, Manifest];
   const governance: readonly (readonly string[])[] = [
     ["namespace", "payment-app"],
     ["serviceaccount", "of-the-platform", ...inNamespace],
@@ -219,31 +226,74 @@ describe("the removal of Argo CD", () => {
     ["providerconfigs.aws.m.upbound.io", "aws", ...inNamespace],
   ];
 
+  /** What Argo CD knows of its cluster, with these namespaces. */
+  const listed = (namespaces: string) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: "cluster-blue",
+      namespace: "argocd",
+      annotations: { "fleet.internal/argocd-namespaces": namespaces },
+    },
+  });
+  const list = (namespaces: string) =>
+    kubectl(["apply", "--server-side", "--dry-run=server", "--filename", "-"], listed(namespaces));
+
   beforeAll(() => {
     const step = addon.by("tools").filter(({ metadata }) => metadata.name === "argocd");
     const own = addon.by("argocd").filter((object) => object.kind === "Namespace" || isPolicy(object));
     const tracked = { "argocd.argoproj.io/tracking-id": "payment-app:/ServiceAccount:payment-app/of-argocd" };
-    client.apply([...step, ...own, made("of-the-platform", {}), made("of-argocd", tracked)]);
+    client.apply([...step, ...own, cluster, ofApplications, made("of-the-platform", {}), made("of-argocd", tracked)]);
+    client.apply([listed("payment-app,search-app")]);
     client.apply(spoke.by("workloads").filter(({ kind }) => kind === "ProviderConfig"));
   });
 
-  test("waits for nothing where its kinds never came", () => {
-    expect(argocd()).toMatchObject({ ok: true });
+  test("is in order: what it delivers, what it knows and may do, then Argo CD; whatever is ready", async () => {
+    const inTheWay = (name: string) => expect.stringContaining(`Kustomization ${name} still exists`);
+    await expect
+      .poll(() => argocd("argocd-cluster").text, { timeout: 30_000 })
+      .toEqual(inTheWay("argocd-applications"));
+    expect(argocd()).toMatchObject({ ok: false });
+    expect(kubectl(["delete", "kustomization", "argocd-applications", ...inFlux])).toMatchObject({ ok: true });
+    await expect.poll(() => argocd("argocd-cluster").ok, { timeout: 30_000 }).toBe(true);
+    expect(argocd().text).toEqual(inTheWay("argocd-cluster"));
+  });
+
+  test("waits for no Application where their kinds never came", async () => {
+    expect(kubectl(["delete", "kustomization", "argocd-cluster", ...inFlux])).toMatchObject({ ok: true });
+    await expect.poll(() => argocd().ok, { timeout: 30_000 }).toBe(true);
+    // In nobody's way but the Applications'.
+    client.apply([{ ...cluster, spec: { ...cluster.spec, dependsOn: [] } }]);
+    expect(argocd("argocd-cluster")).toMatchObject({ ok: true });
     for (const args of governance) expect(remove(...args)).toMatchObject({ ok: true });
+    expect(list("search-app")).toMatchObject({ ok: true });
   });
 
   test("waits for the last Application, and so do the rights and the namespace to which it goes, but not what it made", async () => {
     client.define([applications]);
     client.apply([application]);
     // The API server looks for new kinds every half minute.
-    await expect.poll(() => argocd().text, { timeout: 90_000 }).toContain("Application payment-app still exists");
+    for (const name of ["argocd", "argocd-cluster"])
+      await expect
+        .poll(() => argocd(name).text, { timeout: 90_000 })
+        .toContain(
+          `Kustomization ${name} is removed after what Argo CD delivers; Application payment-app still exists`,
+        );
     for (const args of governance)
       await expect
         .poll(() => remove(...args).text, { timeout: 90_000 })
         .toContain("is removed after what needs it; Application argocd/payment-app still exists");
+    await expect
+      .poll(() => list("search-app").text, { timeout: 90_000 })
+      .toContain(
+        "Secret cluster-blue lists payment-app until Argo CD has removed what it made there; Application payment-app still exists",
+      );
+    expect(list("payment-app")).toMatchObject({ ok: true });
     expect(remove("serviceaccount", "of-argocd", ...inNamespace)).toMatchObject({ ok: true });
     expect(kubectl(["delete", "application", "payment-app", "--namespace", "argocd"])).toMatchObject({ ok: true });
-    await expect.poll(() => argocd().ok, { timeout: 30_000 }).toBe(true);
+    for (const name of ["argocd", "argocd-cluster"])
+      await expect.poll(() => argocd(name).ok, { timeout: 30_000 }).toBe(true);
     for (const args of governance) await expect.poll(() => remove(...args).ok, { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => list("search-app").ok, { timeout: 30_000 }).toBe(true);
   });
 });

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { fromBase64 } from "../../lib/bridge.ts";
+import { refusal } from "../repos/support/admission.ts";
+import type { Manifest } from "../repos/support/kustomize.ts";
 import { allowed } from "../support/iam.ts";
 import { type Registered, type Run, runStack, stackConfig } from "../support/program.ts";
 
@@ -430,6 +432,10 @@ describe("a stack whose Argo CD acts on spokes", () => {
       argocd_secrets_namespace: "argocd",
       argocd_secrets_service_account: "argocd-secrets",
     });
+    // It is an administrator of the hub, as the guide says.
+    expect(
+      resources.filter(({ inputs }) => inputs["principalArn"] === elsewhere).map(({ inputs }) => inputs["policyArn"]),
+    ).toEqual(expect.arrayContaining([expect.stringMatching(/\/AmazonEKSClusterAdminPolicy$/)]));
     // The hub has no Argo CD.
     expect(JSON.parse(data["addons"] ?? "")).not.toContain("argocd");
     expect(resources.map(({ name }) => name).filter((name) => /^argocd(-spokes)?(-role)?$/.test(name))).toEqual([]);
@@ -444,6 +450,9 @@ describe("a stack whose Argo CD acts on spokes", () => {
       "GetSecretValue",
       "DescribeSecret",
       "TagResource",
+      "UntagResource",
+      // At each push to a secret that is there.
+      "DeleteResourcePolicy",
       "DeleteSecret",
     ]) {
       const action = `secretsmanager:${verb}`;
@@ -457,6 +466,7 @@ describe("a stack whose Argo CD acts on spokes", () => {
     }
     for (const action of [
       "secretsmanager:PutResourcePolicy",
+      "secretsmanager:GetResourcePolicy",
       "secretsmanager:UpdateSecret",
       "kms:Decrypt",
       "sts:AssumeRole",
@@ -468,6 +478,31 @@ describe("a stack whose Argo CD acts on spokes", () => {
       metadata: { name: "argocd-secrets", namespace: "argocd" },
       spec: { provider: { aws: { service: "SecretsManager", secretsManager: { forceDeleteWithoutRecovery: true } } } },
     });
+    const binding =
+      "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding::argocd-secrets-guard-binding";
+    expect(resources.find(({ name }) => name === "argocd-secrets-store")?.dependencies).toContain(binding);
+    expect(inputs("argocd-secrets-guard-binding")["spec"]).toMatchObject({
+      policyName: "argocd-secrets-guard.fleet.internal",
+      paramRef: { namespace: "argocd" },
+    });
+    const said = (store: string, name = "argocd-secrets", namespace = "argocd") =>
+      refusal(inputs("argocd-secrets-guard-policy") as Manifest, {
+        from: { apiVersion: "external-secrets.io/v1", kind: "SecretStore", metadata: { name, namespace } } as Manifest,
+        namespace,
+        namespaceLabels: { "kubernetes.io/metadata.name": namespace },
+        parameters: {
+          metadata: { name: "cluster-blue" },
+          spec: { secretStoreRefs: [{ kind: "SecretStore", name: store }] },
+        },
+      });
+    expect(said("argocd-secrets")).toMatch(
+      /^SecretStore argocd-secrets goes after what it wrote; PushSecret cluster-blue still exists: set argocdSpokes /,
+    );
+    expect([said("other"), said("argocd-secrets", "other"), said("argocd-secrets", "argocd-secrets", "shop")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     const pushes = (all: typeof resources) =>
       all.filter(({ inputs }) => JSON.stringify(inputs).includes('"processPushSecret":true')).length;
     expect([pushes(resources), pushes(run("dev").resources)]).toEqual([1, 0]);

@@ -60,7 +60,14 @@ describe("the template of what Argo CD delivers on a spoke", () => {
   test("is removed before what Argo CD knows and may do, and that before Argo CD", () => {
     expect(steps.map(({ metadata, spec }) => [metadata.name, spec.dependsOn])).toEqual([
       ["argocd-cluster", [{ name: "argocd" }]],
-      ["argocd-applications", [{ name: "argocd-cluster" }]],
+      [
+        "argocd-applications",
+        [
+          { name: "argocd" },
+          // An Application that goes in the same commit as its namespace keeps argocd-cluster from being ready, and goes by this step.
+          { name: "argocd-cluster", readyExpr: "true" },
+        ],
+      ],
     ]);
     for (const { metadata, spec } of steps) {
       expect(metadata.namespace).toBe("flux-system");
@@ -97,7 +104,10 @@ describe("the template of what Argo CD delivers on a spoke", () => {
       clusterResources: "false",
       config: '{"tlsClientConfig":{"insecure":false}}',
     });
-    const { labels = {}, annotations = {} } = metadata;
+    const { labels = {}, annotations: all = {} } = metadata;
+    // What the admission policy reads is what Argo CD does.
+    const { "fleet.internal/argocd-namespaces": listed, ...annotations } = all;
+    expect(listed).toBe(stringData.namespaces);
     expect(labels).toMatchObject({ "argocd.argoproj.io/secret-type": "cluster", environment: "dev" });
     expect(annotations).toMatchObject({ aws_cluster_name: "fleet-spoke-blue", aws_account_id: "000000000000" });
     for (const [key, value] of Object.entries(annotations)) expect([key, value]).toEqual([key, spoke.bridge[key]]);

@@ -3,7 +3,7 @@ import { arns } from "../../../lib/iam/policy.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
 import { at, type KubeObject } from "../kube.ts";
-import type { Resource } from "../resources.ts";
+import { type Resource, resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 
 /** What identifies somebody's access in a key. */
@@ -30,6 +30,10 @@ export function composeEntry(context: Context, { entry, arn, groups }: EntryArgs
     },
   }));
 }
+
+/** Whose entry Argo CD's is, as long as there is one: nobody else has a second one for the same principal. */
+export const argocdPrincipal = (observed: Context["observed"]): unknown =>
+  at(observed.get(resources.argocdEntry)?.spec, "forProvider", "principalArn");
 
 /** An access policy of an entry, and where it holds. */
 export interface AssociationArgs extends EntryArgs {

@@ -1,21 +1,15 @@
-import {
-  type ArgocdAccess,
-  argocdClusterSecret,
-  argocdIdentity,
-  argocdPushTemplate,
-  argocdSecretsIdentity,
-} from "../../../lib/argocd.ts";
+import { type ArgocdAccess, argocdClusterSecret, argocdPushTemplate } from "../../../lib/argocd.ts";
 import { clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
-import { arns } from "../../../lib/iam/policy.ts";
 import { argocdClusterFolder, argocdElsewhereFolder, chainArtifact } from "../../../lib/layout.ts";
 import { fleetNames, namespaces } from "../../../lib/names.ts";
+import { type ArgocdOfHub, argocdOf, placesOf } from "../argocd.ts";
 import type { Context } from "../context.ts";
 import { otherKinds } from "../kinds.ts";
-import { at, type KubeObject } from "../kube.ts";
+import type { KubeObject } from "../kube.ts";
 import { patchOf } from "../patches.ts";
 import { resources } from "../resources.ts";
 import { teamAccessPolicies } from "../teams.ts";
-import { composeEntry, composeGrant, grantReady } from "./access.ts";
+import { argocdPrincipal, composeEntry, composeGrant, grantReady } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { metadataOf, spokeFacts } from "./handover.ts";
 
@@ -50,6 +44,7 @@ const pushHealth = {
   apiVersion: "external-secrets.io/v1alpha1",
   kind: "PushSecret",
   inProgress: "!has(status.conditions)",
+  failed: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'False')",
   current: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'True')",
 };
 
@@ -82,33 +77,29 @@ function clusterKustomization(context: Context, { elsewhere, namespace }: Chosen
 /** What lets Argo CD into the spoke. */
 const access = [resources.argocdEntry, resources.argocdPolicy] as const;
 
-interface Chosen {
-  /** Whether Argo CD is in another cluster than the hub. */
-  readonly elsewhere: boolean;
-  /** Of its cluster secrets on the hub. */
-  readonly namespace: string;
-  /** As whom it acts on spokes. */
-  readonly roleArn: string;
-  /** In which namespaces of spokes. */
+type Known = Pick<Context, "hub" | "observed" | "settings" | "spoke">;
+
+interface Chosen extends ArgocdOfHub {
+  /** In which namespaces of spokes it has access. */
   readonly namespaces: readonly string[];
 }
 
 /**
  * What decides on Argo CD: the stack names a role for spokes, the Composition namespaces on them. An access entry can't pass to another role:
- * the access of the former one is taken back first, as if there were no Argo CD.
+ * the access of the former one is taken back first, as if there were no Argo CD. A role that somebody else has on the spoke already gets no
+ * second entry (argocdProblems).
  */
-function chosen({ hub, observed, settings }: Pick<Context, "hub" | "observed" | "settings">): Chosen | undefined {
-  const identity = hub.identities[argocdIdentity];
-  if (identity === undefined || settings.argocd === undefined) return undefined;
-  const elsewhere = hub.identities[argocdSecretsIdentity] !== undefined;
-  const roleArn = elsewhere ? identity.roleArn : arns(hub.aws).role(fleetNames(hub.fleet).argocdSpokesRole);
-  const former = at(observed.get(resources.argocdEntry)?.spec, "forProvider", "principalArn");
-  if (former !== undefined && former !== roleArn) return undefined;
-  return { elsewhere, namespace: identity.namespace, roleArn, namespaces: settings.argocd.namespaces };
+function chosen({ hub, observed, settings, spoke }: Known): Chosen | undefined {
+  const argocd = argocdOf(hub);
+  if (argocd === undefined || settings.argocd === undefined) return undefined;
+  const { roleArn } = argocd;
+  const former = argocdPrincipal(observed);
+  if (former === undefined ? placesOf(spoke.spec, roleArn).length > 0 : former !== roleArn) return undefined;
+  return { ...argocd, namespaces: settings.argocd.namespaces };
 }
 
 /** Whether Argo CD has access to the spoke, and is to have none any more. */
-export const argocdLeaves = (context: Pick<Context, "hub" | "observed" | "settings">): boolean =>
+export const argocdLeaves = (context: Known): boolean =>
   chosen(context) === undefined && access.some((resource) => context.observed.has(resource));
 
 /**

@@ -15,7 +15,7 @@ import { type Fact, fact } from "../facts.ts";
 import { isLetGo } from "../orphan.ts";
 import { fluxIdentities } from "../plan.ts";
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
-import { composeAssociation, composeEntry, digest } from "./access.ts";
+import { argocdPrincipal, composeAssociation, composeEntry, digest } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { isDeleting } from "./guard.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
@@ -139,13 +139,14 @@ interface Principal {
   readonly groups?: readonly string[];
 }
 
-function principals({ hub, settings, spoke }: Context): readonly Principal[] {
+function principals({ hub, observed, settings, spoke }: Context): readonly Principal[] {
   const controllers = Object.entries(fluxIdentities(settings)).flatMap(([identity, groups]) => {
     const arn = hub.identities[identity]?.roleArn;
     const resource = { entry: resources.hubEntry(identity), policy: resources.hubAdmin(identity) };
     return arn === undefined ? [] : [{ ...resource, arn, groups }];
   });
-  const admins = spoke.spec.admins.map((arn) => ({
+  const others = spoke.spec.admins.filter((arn) => arn !== argocdPrincipal(observed));
+  const admins = others.map((arn) => ({
     entry: resources.adminEntry(digest(arn)),
     policy: resources.adminPolicy(digest(arn)),
     arn,

@@ -1,4 +1,7 @@
-import { replaced, type Seed, spoke } from "./seeds.ts";
+import { stringify } from "yaml";
+import { hubMetadata } from "../../../cli/render/clusters.ts";
+import { bridgeData } from "../../../lib/bridge.ts";
+import { type Change, replaced, type Seed, spoke } from "./seeds.ts";
 
 /** Faults in a Spoke, each of which is told at the Spoke and not at what stumbles over it. */
 
@@ -14,6 +17,32 @@ export const sealedFor = (name: string, repository: string, scope: string) =>
     `  namespace: flux-system\n  annotations:\n    fleet.internal/sealed-for: ${scope}\n`,
   );
 const plum = "gitops-system/spokes/fleet/plum/secrets/gitops-workloads.yaml";
+
+/** The role of the Argo CD in another cluster of {@link argocdElsewhere}. */
+export const argocdRole = "arn:aws:iam::111111111111:role/argocd";
+/** The recorded facts about the hub of fleet, with other identities. */
+export const factsWith = (identities: ReturnType<typeof hubMetadata>["identities"]): Change => {
+  const hub = hubMetadata("fleet", "dev");
+  return {
+    file: "gitops-system/clusters/fleet/bridge.yaml",
+    to: stringify(bridgeData({ ...hub, identities: { ...hub.identities, ...identities } })),
+  };
+};
+export const argocdElsewhere = factsWith({
+  argocd: { roleArn: argocdRole, namespace: "argocd", serviceAccount: "argocd-application-controller" },
+  argocd_secrets: {
+    roleArn: "arn:aws:iam::012345678901:role/fleet-hub-argocd-secrets",
+    namespace: "argocd",
+    serviceAccount: "argocd-secrets",
+  },
+});
+/** Argo CD acts on spokes. */
+export const argocdActs = replaced(
+  "gitops-system/platform/composition/composition.yaml",
+  "kubeConfig: configMap\n",
+  "kubeConfig: configMap\n        argocd:\n          namespaces: [payment-app]\n",
+);
+const lilac = "gitops-system/spokes/fleet/lilac/spoke.yaml";
 
 const common = { file, clusters: ["blue"], alone: true } as const;
 
@@ -37,6 +66,20 @@ export const spokeSeeds: readonly Seed[] = [
     rule: "path",
     on: "cert_manger",
     problem: "Spoke blue: there is no add-on cert_manger in ./tools/dev",
+  },
+  {
+    fault: "the role of Argo CD as an administrator",
+    changes: [
+      ...spoke("lilac", "10.120.0.0/18"),
+      replaced(lilac, "  network:", `  admins:\n    - ${argocdRole}\n  network:`),
+      argocdActs,
+      argocdElsewhere,
+    ],
+    rule: "spoke",
+    file: lilac,
+    clusters: ["lilac"],
+    on: argocdRole,
+    problem: `Spoke lilac: ${argocdRole} in spec.admins is the role of Argo CD, whose only access entry on the spoke has the edit policy in its namespaces`,
   },
   {
     fault: "a secret that is sealed for another environment, beside one for the spoke's",

@@ -178,7 +178,14 @@ describe("Argo CD elsewhere", () => {
     expect(world.object("argocd").spec).toMatchObject({
       path: "./spoke-bootstrap/argocd-elsewhere",
       targetNamespace: "argocd",
-      healthCheckExprs: [{ kind: "PushSecret" }],
+      healthCheckExprs: [
+        {
+          kind: "PushSecret",
+          // What AWS refuses is said at once, not when the time is over.
+          failed: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'False')",
+          current: "status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'True')",
+        },
+      ],
     });
     const { secret, push } = patches(world);
     expect(push).toMatchObject({
@@ -206,10 +213,11 @@ describe("Argo CD elsewhere", () => {
     expect(order).toEqual(["argocd", "access-policy-argocd", "access-entry-argocd"]);
   });
 
+  // Of the way to the hub only what the function does: the stack would take the store from the PushSecret, so people turn it off first.
   test.for([
-    ["from the hub", onHub, elsewhere, elsewhereRole],
-    ["to the hub", elsewhere, onHub, spokesRole],
-  ] as const)("takes over %s by a new access, after the former one is taken back", ([, before, after, role]) => {
+    ["from elsewhere to the hub", elsewhere, onHub, spokesRole],
+    ["from the hub to elsewhere", onHub, elsewhere, elsewhereRole],
+  ] as const)("passes %s on a spoke by a new access, after the former one is taken back", ([, before, after, role]) => {
     const world = ready({}, { hub: before, settings: given("shop") });
     world.removed.length = 0;
     Object.assign(world, { hub: after });
@@ -224,6 +232,56 @@ describe("Argo CD elsewhere", () => {
     expect(world.removed[0]).toBe("argocd");
     expect(world.forProvider("access-entry-argocd")).toMatchObject({ principalArn: role });
     expect(present(world)).toEqual(keys);
+  });
+});
+
+describe("a role that has an access of its own on the spoke", () => {
+  const named = (arn: string) =>
+    [
+      ["an administrator", { admins: [arn] }, "spec.admins"],
+      [
+        "a member of a team",
+        { teams: [{ name: "shop", namespaces: ["shop"], members: [{ role: arn, access: "edit" }] }] },
+        "spec.teams",
+      ],
+    ] as const;
+  const entriesOf = (world: World, arn: string) =>
+    [...world.live.values()].filter(
+      ({ object }) => object.kind === "AccessEntry" && at(object.spec, "forProvider", "principalArn") === arn,
+    ).length;
+
+  test.for([
+    ...named(elsewhereRole).map((row) => [...row, elsewhere, elsewhereRole] as const),
+    ...named(spokesRole).map((row) => [...row, onHub, spokesRole] as const),
+  ])("is refused as Argo CD's: %s", ([, change, place, hub, arn]) => {
+    const options = { hub, settings: given("shop") };
+    // A Spoke that is new with it.
+    const world = new World(spoke(change), options);
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({
+      reason: "RoleOfArgocd",
+      message: expect.stringContaining(`${arn} in ${place} is the role of Argo CD`),
+    });
+    expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+    // Argo CD is there, and stays; the other access doesn't come.
+    const running = ready({}, options);
+    running.change(change);
+    running.settle();
+    expect(running.condition("SpecAccepted")).toMatchObject({ reason: "RoleOfArgocd" });
+    expect([present(running), entriesOf(running, arn)]).toEqual([keys, 1]);
+    // The other access is there, and stays; Argo CD doesn't come.
+    const taken = ready(change, { hub, settings: settings() });
+    taken.settings = given("shop");
+    taken.settle();
+    expect(taken.condition("SpecAccepted")).toMatchObject({ reason: "RoleOfArgocd" });
+    expect([present(taken), entriesOf(taken, arn)]).toEqual([[], 1]);
+    taken.change({ admins: [], teams: [] });
+    expect(taken.settle().ready).toBe(true);
+    expect([present(taken), entriesOf(taken, arn)]).toEqual([keys, 1]);
+  });
+
+  test("is nobody's business where Argo CD acts on no spokes", () => {
+    expect(present(ready({ admins: [elsewhereRole] }, { hub: elsewhere, settings: settings() }))).toEqual([]);
   });
 });
 

@@ -134,10 +134,10 @@ const finalizers = changes
   });
 
 const elsewhere = otherCases.map(
-  ({ policy, title, object, parameters, refused }): Case => ({
+  ({ policy, title, object, from, parameters, refused }): Case => ({
     policy,
     title,
-    request: { object, parameters, ...placeOf(object) },
+    request: { object, parameters, ...(from && { from }), ...placeOf(object) },
     refused,
   }),
 );
@@ -147,6 +147,7 @@ export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, 
 /** The policies whose parameters are of a kind that may not be there yet, when nothing of it is: these fail open. */
 const withKindsToCome: readonly string[] = [
   "argocd-deletion-order.fleet.internal",
+  "argocd-namespaces.fleet.internal",
   "argocd-tenant-deletion-order.fleet.internal",
   "rds-instances-deletion-order.fleet.internal",
 ];
@@ -173,6 +174,7 @@ const withoutParameters: Readonly<Record<string, "Allow" | "Deny">> = {
   "spoke-fleet.fleet.internal": "Deny",
   "tenant-source.fleet.internal": "Deny",
   "argocd-deletion-order.fleet.internal": "Allow",
+  "argocd-namespaces.fleet.internal": "Allow",
   "argocd-tenant-deletion-order.fleet.internal": "Allow",
   "deletion-order.fleet.internal": "Allow",
   "rds-instances-deletion-order.fleet.internal": "Allow",

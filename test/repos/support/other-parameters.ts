@@ -10,6 +10,8 @@ export interface OtherCase {
   readonly title: string;
   readonly object: Manifest;
   readonly parameters: Manifest;
+  /** The object before; absent when it is new. */
+  readonly from?: Manifest;
   /** A part of the message; absent when the object is let through. */
   readonly refused?: string;
 }
@@ -178,7 +180,59 @@ const tenantSources: readonly Omit<OtherCase, "policy">[] = [
   },
 ];
 
+/** What the Argo CD of a spoke knows, with an Application as the parameter. */
+const listed = (namespaces?: string, name = "cluster-blue"): Manifest => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: {
+    name,
+    namespace: "argocd",
+    ...(namespaces !== undefined && { annotations: { "fleet.internal/argocd-namespaces": namespaces } }),
+  },
+});
+const goesTo = (namespace?: string): Manifest => ({
+  apiVersion: "argoproj.io/v1alpha1",
+  kind: "Application",
+  metadata: { name: "app", namespace: "argocd" },
+  spec: { destination: namespace === undefined ? {} : { namespace } },
+});
+const stays =
+  "Secret cluster-blue lists shop until Argo CD has removed what it made there; Application app still exists";
+
+const lists: readonly Omit<OtherCase, "policy">[] = [
+  {
+    title: "a list without a namespace to which an Application goes",
+    from: listed("search,shop"),
+    object: listed("search"),
+    parameters: goesTo("shop"),
+    refused: stays,
+  },
+  {
+    title: "no list any more",
+    from: listed("shop"),
+    object: listed(),
+    parameters: goesTo("shop"),
+    refused: stays,
+  },
+  {
+    title: "a list without a namespace to which none goes",
+    from: listed("search,shop"),
+    object: listed("shop"),
+    parameters: goesTo("shop"),
+  },
+  { title: "a longer list", from: listed("shop"), object: listed("search,shop"), parameters: goesTo("shop") },
+  { title: "a new list", object: listed("search"), parameters: goesTo("shop") },
+  { title: "a first list", from: listed(), object: listed("search"), parameters: goesTo() },
+  {
+    title: "a list beside an Application of a namespace that it never had",
+    from: listed("search,shop"),
+    object: listed("search"),
+    parameters: goesTo("shops"),
+  },
+];
+
 export const otherCases: readonly OtherCase[] = [
+  ...lists.map((each) => ({ ...each, policy: "argocd-namespaces.fleet.internal" })),
   ...credentials.map((each) => ({ ...each, policy: "git-credential.fleet.internal" })),
   ...sources.map((each) => ({ ...each, policy: "git-source.fleet.internal" })),
   ...placements.map((each) => ({ ...each, policy: "spoke-placement.fleet.internal" })),

@@ -299,6 +299,17 @@ const ofArgocd: readonly Omit<Removal, "policy">[] = [
     refused: "Kustomization argocd is removed after what Argo CD delivers; Application app still exists",
   },
   {
+    title: "what Argo CD knows and may do, while it delivers something",
+    from: kustomization("argocd-cluster", {}, "flux-system"),
+    parameters: delivered(tenantNamespace),
+    refused: "Kustomization argocd-cluster is removed after what Argo CD delivers; Application app still exists",
+  },
+  {
+    title: "what Argo CD delivers",
+    from: kustomization("argocd-applications", {}, "flux-system"),
+    parameters: delivered(tenantNamespace),
+  },
+  {
     title: "another step beside an Application",
     from: kustomization("prometheus", {}, "flux-system"),
     parameters: delivered(tenantNamespace),

@@ -1,0 +1,69 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { check } from "../../../cli/check/check.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
+import { application } from "../support/application-seeds.ts";
+import { type Change, fleetFolder, found, removeCopies, replaced, spoke, withChanges } from "../support/seeds.ts";
+import { argocdActs, argocdElsewhere, argocdRole, factsWith } from "../support/spoke-seeds.ts";
+
+afterAll(removeCopies);
+
+const onHub = factsWith({});
+
+const findings = (...changes: readonly Change[]) =>
+  withChanges(changes, (folder) =>
+    found(check({ repos: folder, build: buildText }), folder).map(({ rule, file, line, problem }) => ({
+      ...{ rule, file, problem },
+      line: line.trim(),
+    })),
+  );
+
+describe("fleet check, where the recorded facts say that Argo CD is elsewhere", () => {
+  const folder = fleetFolder("fleet");
+  const installed = { ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n` };
+
+  test("finds one on the hub as well, which would have no role", () => {
+    expect(findings(installed, argocdElsewhere)).toEqual([
+      {
+        rule: "fleet",
+        file: "gitops-system/platform/hub/argocd/step.yaml",
+        line: "name: argocd",
+        problem: expect.stringContaining(`argocdRoleArn ${argocdRole}): the hub has no role for its own`),
+      },
+    ]);
+    expect(findings(installed, onHub)).toEqual([]);
+    expect(findings(folder, argocdElsewhere)).toEqual([]);
+  });
+});
+
+describe("fleet check, where Argo CD acts on spokes", () => {
+  const file = "gitops-system/spokes/fleet/blue/spoke.yaml";
+  const named = (admin: string, member: string): Change =>
+    replaced(
+      file,
+      "  network:",
+      `  admins:\n    - ${admin}\n  teams:\n    - name: payments\n      namespaces: [payment-app]\n      members:\n` +
+        `        - role: ${member}\n          access: edit\n  network:`,
+    );
+  const admin = "arn:aws:iam::111111111111:role/admins";
+  const other = "arn:aws:iam::111111111111:role/payers";
+
+  test("finds its role among the administrators and the members of a Spoke, which would give it a second access entry", async () => {
+    const common = [
+      fleetFolder("fleet"),
+      ...spoke("blue", "10.64.0.0/18"),
+      ...(await application("payment-app", "payments")),
+    ];
+    const problem = (key: string) =>
+      `Spoke blue: ${argocdRole} in spec.${key} is the role of Argo CD, whose only access entry on the spoke has the edit policy in its namespaces`;
+    expect(findings(...common, named(argocdRole, other), argocdActs, argocdElsewhere)).toEqual([
+      { rule: "spoke", file, line: `- ${argocdRole}`, problem: problem("admins") },
+    ]);
+    expect(findings(...common, named(admin, argocdRole), argocdActs, argocdElsewhere)).toEqual([
+      { rule: "spoke", file, line: `- role: ${argocdRole}`, problem: problem("teams") },
+    ]);
+    expect(findings(...common, named(admin, other), argocdActs, argocdElsewhere)).toEqual([]);
+    // It has no access of its own there.
+    expect(findings(...common, named(argocdRole, other), argocdElsewhere)).toEqual([]);
+    expect(findings(...common, named(argocdRole, other), argocdActs, onHub)).toEqual([]);
+  });
+});
