@@ -31,7 +31,7 @@ The facts about a hub are those that fleet facts recorded (clusters/<fleet>/brid
 Reads nothing but the files of the repositories, no symbolic links among them, and writes nothing into them.
 
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH. It gets no environment variables; on
-Linux, where this user may make namespaces (root always) and the program is no script and needs no libraries, it sees only the one
+Linux, where this user may make namespaces (root always) and the program is a binary that needs no libraries, it sees only the one
 repository and has no network.
 Exit code 0: clean, or warnings only; 1: findings; 2: it could not run.
 

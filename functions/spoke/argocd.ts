@@ -37,7 +37,7 @@ export function placesOf(
 }
 
 /** What is wrong with a place of {@link placesOf}, and what to do. */
-export const told = (
+export const problemAt = (
   arn: string,
   [field]: readonly (string | number)[],
 ): readonly [problem: string, remedy: string] => [
@@ -59,6 +59,6 @@ export function argocdProblems({
   if (argocd === undefined) return [];
   const [place] = placesOf(spoke.spec, argocd.roleArn);
   if (place === undefined) return [];
-  const message = told(argocd.roleArn, place).join(": ");
+  const message = problemAt(argocd.roleArn, place).join(": ");
   return [{ reason: "RoleOfArgocd", message }];
 }

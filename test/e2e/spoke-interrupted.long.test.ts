@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ScheduleKeyDeletionCommand } from "@aws-sdk/client-kms";
 import { clearFaults, setFaults } from "@eks-gitops-fleet/local/gateway";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,7 +10,7 @@ import { killPods } from "./support/hub.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import { deleteMadeTwice } from "./support/made-twice.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
-import { addSpoke, fleet, managedOf, system, untilGone, untilReady } from "./support/spokes.ts";
+import { addSpoke, exists, fleet, managedOf, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
 
 /*
  * A spoke of its own whose creations are all interrupted, one of each kind: AWS makes what it is asked for, and the provider is killed before it
@@ -62,9 +63,10 @@ const LOOK = 500;
 /** How long a person leaves a spoke that says that it is stuck, in milliseconds. */
 const REACTION = 20_000;
 
-/** The actions whose answers were held since the file was read for the first time, in the order in which that happened. */
 const log = () => readFileSync(join(instance.dir, "logs", "gateway.log"), "utf8");
+/** How long it was when the test began. */
 let begun: number;
+/** The actions whose answers were held since, in that order. */
 const held = (): string[] =>
   [
     ...log()
@@ -81,10 +83,9 @@ async function killProvider(name: string): Promise<void> {
   if (names.length > 0) await kubectl(["delete", "pod", ...names, ...now]);
 }
 
-/** The Spoke; undefined until Flux has applied it. */
-const found = async (): Promise<Editable | undefined> =>
-  (await get(["spokes", "--namespace", "spokes"])).items.find(({ metadata }: Editable) => metadata.name === SPOKE);
-const conditions = async (): Promise<Editable[]> => (await found())?.status?.conditions ?? [];
+/** None until Flux has applied the Spoke. */
+const conditions = async (): Promise<Editable[]> =>
+  (await exists(SPOKE)) ? ((await spoke(SPOKE)).status?.conditions ?? []) : [];
 const isReady = async () => (await conditions()).some(({ type, status }) => type === "Ready" && status === "True");
 
 /** What a person does about a spoke whose condition names `fleet recover`: runs it, and deletes in AWS what it says that AWS has several of. */
@@ -121,7 +122,7 @@ test("a spoke comes up although the provider is killed while it makes one of eac
       await recover();
       looked = Date.now();
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK));
+    await sleep(LOOK);
   }
   expect([...killed].sort()).toEqual([...actions].sort());
   const kinds = new Set((await managedOf(SPOKE)).map(({ kind }) => kind));

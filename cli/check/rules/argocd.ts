@@ -1,5 +1,5 @@
 import type { SpokeSpec } from "../../../functions/spoke/api.ts";
-import { argocdOf, placesOf, told } from "../../../functions/spoke/argocd.ts";
+import { argocdOf, placesOf, problemAt } from "../../../functions/spoke/argocd.ts";
 import { argocdIdentity } from "../../../lib/argocd.ts";
 import { hubFolder } from "../../../lib/layout.ts";
 import { namespaces } from "../../../lib/names.ts";
@@ -45,7 +45,7 @@ function checkRole({ manifest, place }: Rendered, roleArn: string, { hub }: Rend
   if (!composition?.spec?.pipeline?.[0]?.input?.argocd) return;
   const { name } = manifest.metadata;
   for (const path of placesOf(accessOf(manifest), roleArn)) {
-    const [problem, remedy] = told(roleArn, path);
+    const [problem, remedy] = problemAt(roleArn, path);
     findings.add("spoke", place(["spec", ...path]), `Spoke ${name}: ${problem}`, remedy, name);
   }
 }

@@ -17,7 +17,7 @@ interface Patch {
   readonly body: object;
 }
 
-/** Each of the keys, with null where there is no value. */
+/** Each of the keys, with null for those without a value. */
 const whole = (keys: readonly string[], values: object = {}): object =>
   Object.fromEntries(keys.map((key) => [key, (values as Readonly<Record<string, unknown>>)[key] ?? null]));
 

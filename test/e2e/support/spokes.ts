@@ -74,8 +74,7 @@ export const untilNoted = (...names: readonly string[]) =>
   });
 
 const spokes = spokesOn(hub);
-export const { spoke, condition } = spokes;
-const { exists } = spokes;
+export const { spoke, condition, exists } = spokes;
 /** Waits until a Spoke is Ready. */
 export const untilReady = (name: string, seconds = BOOTSTRAP_SECONDS) => spokes.untilReady(name, seconds);
 /** Waits until everything of a Spoke runs a Kubernetes version. */
