@@ -51,14 +51,11 @@ describe.for(controllers)("the controller of $addon", ({ addon, step, kind }) =>
     });
   });
 
-  test("tags all that it makes with fleet, cluster and namespace", () => {
-    expect(values.resourceTags).toEqual(
-      expect.arrayContaining([
-        "fleet.internal/fleet=fleet",
-        "fleet.internal/cluster=blue",
-        "services.k8s.aws/namespace=%K8S_NAMESPACE%",
-      ]),
-    );
+  test("tags what it makes with its namespace, and leaves the fleet's tags to manifests, as Crossplane does", () => {
+    expect(values.resourceTags.map((tag: string) => tag.split("=")[0])).toEqual([
+      "services.k8s.aws/controller-version",
+      "services.k8s.aws/namespace",
+    ]);
   });
 
   test("removes in AWS what is removed in Git, unless its manifest says otherwise", () => {
