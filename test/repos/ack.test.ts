@@ -1,12 +1,18 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addonBoundary } from "../../lib/iam/addons.ts";
 import { principalTags } from "../../lib/labels.ts";
 import * as fixtures from "../functions/spoke/support/fixtures.ts";
+import { unknownFields } from "../support/ack-kinds.ts";
 import { allowed } from "../support/iam.ts";
 import { committedConfig } from "../support/program.ts";
 import { arn, rightsOf, roleOn } from "./support/addon-role.ts";
-import { render, withAddons } from "./support/spoke.ts";
+import { refusal } from "./support/admission.ts";
+import { substituted } from "./support/flux.ts";
+import { policies } from "./support/judged.ts";
+import { build, type Manifest } from "./support/kustomize.ts";
+import { render, repos, withAddons } from "./support/spoke.ts";
 
 /** The controllers of ACK as add-ons of a spoke. */
 
@@ -127,9 +133,102 @@ describe("the boundary of add-ons, permitted as the pages of ACK's controllers s
       expect(may(action, resource, cluster), action).toBe(true);
       expect(may(action, resource, "fleet-spoke-green"), action).toBe(false);
     }
-    expect(roleOn("ack_dynamodb").subject).toEqual({
-      namespace: "ack-dynamodb",
-      serviceAccount: "ack-dynamodb-controller",
+  });
+});
+
+/** The overlay of an environment as Flux applies it on the spoke blue. */
+const overlay = (name: string): Manifest[] =>
+  build(join(repos, "payment-app-manifests", "overlays", name)).map((object) => substituted(object, facts));
+const facts = {
+  aws_account_id: "000000000000",
+  aws_cluster_name: cluster,
+  aws_partition: "aws",
+  aws_region: "us-east-1",
+  cluster_name: "blue",
+  environment: "dev",
+  fleet: "fleet",
+};
+const ordered = (objects: readonly Manifest[], kind: string): Manifest => {
+  const found = objects.filter((object) => object.kind === kind && object.apiVersion.includes("aws"));
+  expect(found, kind).toHaveLength(1);
+  return found[0] as Manifest;
+};
+
+describe.for(["dev", "prod"])("the overlay %s-ack of the sample application", (environment) => {
+  const [byCrossplane, byAck] = [overlay(environment), overlay(`${environment}-ack`)];
+
+  test("has the same objects but for those that AWS makes something of", () => {
+    const others = (objects: readonly Manifest[]) =>
+      objects.filter(({ kind }) => !["Queue", "Table"].includes(kind)).sort((a, b) => a.kind.localeCompare(b.kind));
+    expect(others(byAck)).toEqual(others(byCrossplane));
+    expect(ordered(byAck, "Table").apiVersion).toBe("dynamodb.services.k8s.aws/v1alpha1");
+    expect(ordered(byAck, "Queue").apiVersion).toBe("sqs.services.k8s.aws/v1alpha1");
+  });
+
+  test("orders the same table: name, key, payment, backups and tags", () => {
+    const { metadata, spec } = ordered(byCrossplane, "Table");
+    const { billingMode, hashKey, attribute, tags, pointInTimeRecovery } = spec.forProvider;
+    const table = ordered(byAck, "Table");
+    expect(table.metadata).toMatchObject({ name: metadata.name });
+    expect(table.spec).toEqual({
+      tableName: metadata.annotations?.["crossplane.io/external-name"],
+      billingMode,
+      attributeDefinitions: attribute.map(({ name, type }: Record<string, string>) => ({
+        attributeName: name,
+        attributeType: type,
+      })),
+      keySchema: [{ attributeName: hashKey, keyType: "HASH" }],
+      tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
+      ...(pointInTimeRecovery && {
+        continuousBackups: { pointInTimeRecoveryEnabled: pointInTimeRecovery.enabled },
+      }),
     });
+  });
+
+  test("orders the same queue: name, encryption, times and tags", () => {
+    const { metadata, spec } = ordered(byCrossplane, "Queue");
+    const wanted = spec.forProvider;
+    const queue = ordered(byAck, "Queue");
+    expect(queue.metadata).toMatchObject({ name: metadata.name });
+    expect(queue.spec).toEqual({
+      queueName: wanted.name,
+      sqsManagedSSEEnabled: String(wanted.sqsManagedSseEnabled),
+      messageRetentionPeriod: String(wanted.messageRetentionSeconds),
+      receiveMessageWaitTimeSeconds: String(wanted.receiveWaitTimeSeconds),
+      visibilityTimeout: String(wanted.visibilityTimeoutSeconds),
+      tags: wanted.tags,
+    });
+  });
+
+  test("uses fields that ACK's kinds have, and orders what the policy lets the namespace have", () => {
+    const policy = policies.get("tenant-ack.fleet.internal") as Manifest;
+    for (const object of [ordered(byAck, "Table"), ordered(byAck, "Queue")]) {
+      expect(unknownFields(object)).toEqual([]);
+      const request = { object, namespace: "payment-app", namespaceLabels: { "fleet.internal/tenant": "payments" } };
+      expect(refusal(policy, request), object.kind).toBeUndefined();
+      expect(refusal(policy, { ...request, namespace: "billing" }), object.kind).toContain("must be");
+    }
+  });
+});
+
+describe("the policy on orders by ACK's kinds", () => {
+  test("knows the controllers by the service accounts that the add-ons give them", () => {
+    const expression = JSON.stringify(policies.get("tenant-ack.fleet.internal")?.spec.variables);
+    expect(expression).toContain("'system:serviceaccount:ack-' + variables.service + ':ack-' + variables.service");
+    for (const { addon } of controllers) {
+      const service = addon.replace("ack_", "");
+      expect(roleOn(addon).subject).toEqual({
+        namespace: `ack-${service}`,
+        serviceAccount: `ack-${service}-controller`,
+      });
+    }
+  });
+
+  test("is on every spoke, so that nothing is there that it has not judged when a controller comes", () => {
+    const names = render(withAddons("minimal", []))
+      .by("tools")
+      .filter(({ kind }) => kind === "ValidatingAdmissionPolicy")
+      .map(({ metadata }) => metadata.name);
+    expect(names).toContain("tenant-ack.fleet.internal");
   });
 });

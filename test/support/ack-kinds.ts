@@ -112,7 +112,7 @@ export function unknownFields({
 }: {
   apiVersion: string;
   kind: string;
-  spec: unknown;
+  spec?: unknown;
 }): string[] {
   const known = ackDefinitions.find(
     (each) => each.spec.names.kind === kind && apiVersion === `${each.spec.group}/v1alpha1`,
