@@ -11,7 +11,6 @@ import type { AppRequest } from "./rules.ts";
 
 /** Whose kinds an application's tables and queues are; the first one without being asked. */
 export const awsEngines = ["crossplane", "ack"] as const;
-export type AwsEngine = (typeof awsEngines)[number];
 
 const flag = "--aws-engine";
 const template = join("templates", "app-ack");
