@@ -39,6 +39,8 @@ export const platformNamespaces: readonly string[] = [
   ...Object.values(namespaces),
   "external-secrets",
   "fleet-releases",
+  "ack-dynamodb",
+  "ack-sqs",
   "argocd",
   "aws-load-balancer-controller",
   "cert-manager",

@@ -10,7 +10,7 @@ export const databaseKind = "rds.Instance";
 export const awsKinds: readonly string[] = ["dynamodb.Table", databaseKind, bucketKind, "sqs.Queue"];
 
 /** Of these, what it may order if nothing is said. */
-const defaultAwsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];
+export const defaultAwsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];
 
 /** Stands for no kind at all. */
 export const noAwsKinds = "none";

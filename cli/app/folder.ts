@@ -13,6 +13,7 @@ import { dayOf } from "../sealing/deploy-key-notes.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { type SealingKey, seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
+import { ackAddonProblems, ackTemplateProblems, withAck } from "./ack.ts";
 import { autoUpdateProblems, autoUpdateTemplateProblems, imageAddonProblems, withAutoUpdate } from "./auto-update.ts";
 import { awsKindTemplateProblems, withAwsKinds } from "./aws-kinds.ts";
 import { bucketProblems, bucketTemplateProblems } from "./buckets.ts";
@@ -71,6 +72,7 @@ function problemsOf(checkout: string, request: AppRequest, access: AppAccess): P
           ...receiverTemplateProblems(checkout, request),
           ...commitStatusTemplateProblems(checkout, request),
           ...autoUpdateTemplateProblems(checkout, request),
+          ...ackTemplateProblems(checkout, request),
           ...quotaProblems(checkout, request.quota),
         ]),
     ...(hasUrl ? accessProblems(new URL(request.repositoryUrl), access, request.commitStatus !== undefined) : []),
@@ -100,6 +102,7 @@ function fleetProblems(request: AppRequest, fleet: FleetFacts, system: string | 
     ...roleProblems(clusterOf(request, fleet), request.app),
     ...bucketProblems(request, clusterOf(request, fleet), facts),
     ...databaseProblems(request, fleetNames(fleet.name).spokePrefix, facts),
+    ...ackAddonProblems(request, facts),
     ...imageAddonProblems(request, facts),
     ...scopeProblems(request, scopesOf(fleet)),
   ];
@@ -131,7 +134,8 @@ async function plannedOn(
   const token = () => sealReceiverToken(fleet.kubeseal, key, app);
   const own = withQuota(withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds), request.quota);
   const statusToken = () => seal(fleet.kubeseal, key, commitStatusSecret(request, access, data["ca.crt"]));
-  const called = await withReceiver(own, checkout, request, token);
+  const byAck = await withAck(own, checkout, request);
+  const called = await withReceiver(byAck, checkout, request, token);
   const told = await withCommitStatus(called, checkout, request, statusToken);
   const updated = await withAutoUpdate(told, checkout, request, { access, fleet, key });
   return { fleet: fleet.name, folder: folderIn(checkout, request), publicKey, ...updated };

@@ -8,6 +8,7 @@ import { certificateProblems, sourceOptions } from "../fleet/facts.ts";
 import { readLine } from "../line.ts";
 import { promptOptions } from "../prompt/terminal.ts";
 import { together } from "../usage.ts";
+import { overlayOf } from "./ack.ts";
 import { environmentProblems, spokeFacts } from "./clusters.ts";
 import type { AppAccess } from "./credential.ts";
 import type { AppRequest } from "./rules.ts";
@@ -43,6 +44,7 @@ export const options = {
   "auto-update-range": { type: "string" },
   "auto-update-token-file": { type: "string" },
   "aws-kind": { type: "string", multiple: true },
+  "aws-engine": { type: "string" },
   quota: { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -86,7 +88,7 @@ function requestsOf({ values, args: { app } }: Read, clusters: readonly string[]
     return {
       ...{ app, cluster, environment, tenant: values.tenant, repositoryUrl: values["repository-url"] },
       revision: values.revision,
-      path: values.path ?? `./overlays/${environment}`,
+      path: values.path ?? overlayOf(environment, values["aws-engine"]),
       // They are compared with the allowed values before anything else uses them.
       sealing: (values.sealing as Sealing | undefined) ?? facts?.sealing,
       gitReceiver: values["git-receiver"] as ReceiverType | undefined,
@@ -95,6 +97,7 @@ function requestsOf({ values, args: { app } }: Read, clusters: readonly string[]
       autoUpdate: values["auto-update"],
       autoUpdateRange: values["auto-update-range"],
       awsKinds: values["aws-kind"],
+      awsEngine: values["aws-engine"],
       quota: values.quota,
     };
   });

@@ -12,6 +12,7 @@ import { below } from "../folder.ts";
 import { orInterrupted } from "../prompt/ask.ts";
 import { processTerminal, promptHelp } from "../prompt/terminal.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
+import { awsEngines } from "./ack.ts";
 import { defaultRange, markersFor } from "./auto-update.ts";
 import { awsKinds, noAwsKinds } from "./aws-kinds.ts";
 import { type Onboarded, plannedApps } from "./folder.ts";
@@ -65,6 +66,8 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
   --aws-kind KIND        what it may order in AWS: dynamodb.Table, rds.Instance, s3.Bucket, sqs.Queue, or none; can be given more
                          than once. Default: dynamodb.Table and sqs.Queue. The Spoke needs the add-on rds_instances for
                          rds.Instance, s3_buckets for s3.Bucket
+  --aws-engine ENGINE    whose kinds its tables and queues are: crossplane, or ack, for which the Spoke needs the add-ons
+                         ack_dynamodb and ack_sqs and the default of --path is ./overlays/<environment>-ack. Default: crossplane
   --quota NAME=QUANTITY  a limit of its namespace, such as limits.memory=8Gi, instead of the one in the template's ResourceQuota;
                          can be given more than once
 ${changeHelp}
@@ -111,6 +114,7 @@ export const choices = {
   "git-receiver": receiverTypes,
   "commit-status": commitStatusTypes,
   "aws-kind": [...awsKinds, noAwsKinds],
+  "aws-engine": awsEngines,
 };
 
 export const run = (argv: readonly string[], using = programs, terminal = processTerminal): Promise<number> =>

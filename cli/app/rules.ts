@@ -6,6 +6,7 @@ import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../../lib/spoke.ts";
 import { receiverProblems } from "../sealing/receiver.ts";
 import { textProblems } from "../yaml-text.ts";
+import { awsEngineProblems } from "./ack.ts";
 import { awsKindProblems } from "./aws-kinds.ts";
 
 /** The request to onboard an application. */
@@ -32,6 +33,8 @@ export interface AppRequest {
   readonly commitStatusAddress?: string | undefined;
   /** The kinds that it may order in AWS, or `none` alone; default: tables and queues. */
   readonly awsKinds?: readonly string[] | undefined;
+  /** Whose kinds its tables and queues are, `crossplane` or `ack`; default: `crossplane`. */
+  readonly awsEngine?: string | undefined;
   /** Its images, without tags, whose new tags are committed to `path`; default: none. */
   readonly autoUpdate?: readonly string[] | undefined;
   /** Which versions of them count, as a range of semantic versions; default: every one that is not a pre-release. */
@@ -134,6 +137,7 @@ export function appProblems(request: AppRequest): Problem[] {
       .map(({ key, value, what, allowed }) => ({ key, what, got: shown(value), allowed, remedy: "change it" })),
     ...receiverProblems(request.gitReceiver),
     ...awsKindProblems(request.awsKinds ?? []),
+    ...awsEngineProblems(request),
     ...textProblems({ "<app>": app, "--tenant": tenant, "--revision": revision }),
   ];
 }

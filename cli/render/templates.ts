@@ -75,6 +75,14 @@ export function appCommitStatus(
   list(folder, "components", "commit-status");
 }
 
+/** Has a made-up application order by ACK's kinds as well, if there is a template for that. */
+export function appAck(workloads: string, folder: string, app: string): void {
+  const template = join(workloads, "templates", "app-ack");
+  if (!isFolder(template)) return;
+  instantiate(template, join(folder, "ack"), { app });
+  list(folder, "components", "ack");
+}
+
 /** Has the new images of a made-up application committed, if there is a template for that. */
 export function appAutoUpdate(
   workloads: string,

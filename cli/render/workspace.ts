@@ -14,6 +14,7 @@ import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } f
 import { componentsIn } from "./generate.ts";
 import { isBelow } from "./inside.ts";
 import {
+  appAck,
   appAutoUpdate,
   appCommitStatus,
   appReceiver,
@@ -154,6 +155,7 @@ function addApplication(
     ...source,
   });
   sealedSecret(join(folder, "credential.yaml"), `${app}-git`, app);
+  appAck(workspace.workloads, folder, app);
   appReceiver(workspace.workloads, folder, app);
   appCommitStatus(workspace.workloads, folder, { app, cluster: specimenName(environment) });
   if (componentsIn(join(workspace.system, "tools", environment)).includes(imageAddon))
@@ -169,7 +171,7 @@ function written(path: string): string {
   if (repository === systemName && parts[0] === "spokes") return join(systemName, "templates", "spoke", ...rest);
   if (repository === workloadsName && parts[0] === "clusters") {
     const [, part, ...inPart] = rest;
-    if (part === "receiver" || part === "commit-status" || part === "auto-update")
+    if (part === "ack" || part === "receiver" || part === "commit-status" || part === "auto-update")
       return join(workloadsName, "templates", `app-${part}`, ...inPart);
     return join(workloadsName, "templates", "app", ...rest.slice(1));
   }

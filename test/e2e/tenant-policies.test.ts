@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { asked } from "./support/admission-cluster.ts";
 import { kept, type Requested } from "./support/admission-request.ts";
 import { isPolicy, spoke, startSpoke } from "./support/spoke-plane.ts";
+import { tenantAck } from "./support/tenant-ack.ts";
 import { tenantBuckets } from "./support/tenant-buckets.ts";
 import { ordersOfDatabases, tenantDatabases } from "./support/tenant-databases.ts";
 import { tenantOrders } from "./support/tenant-orders.ts";
@@ -22,6 +23,7 @@ afterAll(() => client?.stop());
 describe.for([
   ["orders in AWS", "tenant-resources.fleet.internal", [...tenantOrders, ...tenantBuckets, ...ordersOfDatabases]],
   ["databases", "tenant-databases.fleet.internal", tenantDatabases],
+  ["orders by ACK", "tenant-ack.fleet.internal", tenantAck],
   ["workloads", "tenant-workloads.fleet.internal", tenantWorkloads],
 ] as const)("a tenant's %s", ([, name, cases]) => {
   test.for(cases.filter(({ refused }) => refused === undefined).map((each) => [each.title, each] as const))(
@@ -36,7 +38,8 @@ describe.for([
     ([, each, message]) => {
       const { ok, text } = asked(client, each);
       expect(ok).toBe(false);
-      expect(text.replaceAll(/\s+/g, " ")).toContain(`ValidatingAdmissionPolicy '${name}'`);
+      const policies = [name, ...(each.also === undefined ? [] : [each.also])].join("|");
+      expect(text.replaceAll(/\s+/g, " ")).toMatch(new RegExp(`ValidatingAdmissionPolicy '(${policies})'`));
       expect(text.replaceAll(/\s+/g, " ")).toContain(message);
     },
   );

@@ -40,15 +40,16 @@ const anySpoke = (resource: string, partition: string, workspace: string): strin
     .replaceAll(/\{aws_(region|account_id)\}/g, "*")
     .replaceAll(/\{(aws_cluster_name|node_role_name)\}/g, "fleet-spoke-*");
 
-/** What the pages of the add-ons say may stand for the calls that only look. */
-const briefly = (action: string): string => action.replace(/^(ec2|elasticloadbalancing):Describe.*/, "$1:Describe*");
+/** What the pages of the add-ons say may stand for several calls. */
+const briefly = (action: string): string =>
+  action.replace(/^(ec2|elasticloadbalancing):Describe.*/, "$1:Describe*").replace(/^(dynamodb|sqs):.*/, "$1:*");
 
 /** What a stack has to permit for all of them: the actions by the resources that they are permitted on. */
 export function addonPermissions(partition = "aws"): AddonPermission[] {
   const workspace = `arn:${partition}:aps:us-east-1:000000000000:workspace/ws-${"0".repeat(36)}`;
   const byResources = new Map<string, Set<string>>();
   for (const { Action, Resource = [] } of Object.values(rolePatches).flatMap(([patch]) => patch?.value.policy ?? [])) {
-    const resources = [Resource].flat().map((resource) => anySpoke(resource, partition, workspace));
+    const resources = [...new Set([Resource].flat().map((resource) => anySpoke(resource, partition, workspace)))];
     const actions = byResources.get(resources.join(" ")) ?? new Set();
     for (const action of [Action].flat()) actions.add(briefly(action));
     byResources.set(resources.join(" "), actions);

@@ -21,6 +21,9 @@ const ofImages = "image.toolkit.fluxcd.io";
 const crossplane = ["apiextensions", "pkg", "ops", "protection"].map((name) => `${name}.crossplane.io`);
 const externalSecrets = ["external-secrets.io", "generators.external-secrets.io"];
 
+/** Of a controller of ACK; each chart has the common ones too (its helm/crds). */
+const ack = (service: string) => [`${service}.services.k8s.aws`, "services.k8s.aws"];
+
 /** API groups that a chart installs. */
 const ofChart: Readonly<Record<string, readonly string[]>> = {
   flux2: flux,
@@ -32,6 +35,8 @@ const ofChart: Readonly<Record<string, readonly string[]>> = {
   kyverno: ["kyverno.io", "policies.kyverno.io", "reports.kyverno.io", "wgpolicyk8s.io"],
   "kube-prometheus-stack": ["monitoring.coreos.com"],
   karpenter: ["karpenter.sh", "karpenter.k8s.aws"],
+  "dynamodb-chart": ack("dynamodb"),
+  "sqs-chart": ack("sqs"),
   "aws-load-balancer-controller": ["elbv2.k8s.aws", "gateway.k8s.aws"],
 };
 

@@ -14,6 +14,8 @@ export interface AdmissionCase {
   readonly by?: string;
   /** A part of the message; absent when the object is let through. */
   readonly refused?: string;
+  /** Another policy that refuses it with the same part: an API server tells one of them, now this and now that. */
+  readonly also?: string;
 }
 
 export interface Requested {

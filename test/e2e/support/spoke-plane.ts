@@ -4,6 +4,7 @@ import type { Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { awsKindsAnnotation, labelKeys } from "../../../lib/labels.ts";
 import type { Manifest } from "../../repos/support/kustomize.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
+import { ackDefinitions } from "../../support/ack-kinds.ts";
 import { annotatedNamespaces } from "./admission-request.ts";
 import { definitionsOf, kubectlOf } from "./kubectl.ts";
 
@@ -32,6 +33,7 @@ export async function startSpoke(toolchain: Toolchain) {
       kinds.map(definitionOf),
     ),
     ...familyCrds,
+    ...ackDefinitions,
   ]);
   client.apply([namespace("spokes"), namespace("flux-system")]);
   client.apply(

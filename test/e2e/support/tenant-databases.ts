@@ -261,8 +261,8 @@ const changed: Cases = [
     title: "the ID of a database, by a tenant",
     from: before,
     object: made,
-    // Two policies refuse it, and an API server tells either.
     refused: "the annotation crossplane.io/external-name",
+    also: "tenant-resources.fleet.internal",
   },
   {
     title: "another name of a database",

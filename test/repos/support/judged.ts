@@ -4,6 +4,7 @@ import { awsKindsAnnotation } from "../../../lib/labels.ts";
 import { admissionCases } from "../../e2e/support/admission-cases.ts";
 import { unlabelledSpokes } from "../../e2e/support/admission-places.ts";
 import { annotatedNamespaces, kept, tenantNamespace } from "../../e2e/support/admission-request.ts";
+import { foundBefore, otherKinds, tenantAck } from "../../e2e/support/tenant-ack.ts";
 import { otherwiseNamed, tenantBuckets } from "../../e2e/support/tenant-buckets.ts";
 import {
   databasesOfOthers,
@@ -103,6 +104,7 @@ const changes = [
     ...each,
     policy: "tenant-databases.fleet.internal",
   })),
+  ...[...tenantAck, ...foundBefore, ...otherKinds].map((each) => ({ ...each, policy: "tenant-ack.fleet.internal" })),
   ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
 ].map(({ policy, title, object, from, leaving, by, refused }): Case => {
   const known = leaving ? removed : (each: Manifest) => each;

@@ -14,7 +14,12 @@ export interface Patch {
   readonly path?: string;
   readonly patch?: string;
   /** `name` is a regular expression for the whole name. */
-  readonly target?: { readonly kind?: string; readonly name?: string; readonly labelSelector?: string };
+  readonly target?: {
+    readonly group?: string;
+    readonly kind?: string;
+    readonly name?: string;
+    readonly labelSelector?: string;
+  };
 }
 
 interface Kustomization {
@@ -71,6 +76,7 @@ function merge(object: unknown, patch: unknown): unknown {
 function set(object: unknown, path: readonly string[], value: unknown, mustExist: boolean): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return value;
+  if (Array.isArray(object) && key === "-" && rest.length === 0 && !mustExist) return [...object, value];
   if (Array.isArray(object) && object[Number(key)] !== undefined)
     return object.with(Number(key), set(object[Number(key)], rest, value, mustExist));
   if (!isMap(object) || (mustExist && !(key in object))) throw new Error(`a patch finds nothing at ${path.join("/")}`);
@@ -82,14 +88,15 @@ function operate(object: unknown, { op, path, value }: PatchOperation): unknown 
   return set(object, path.split("/").slice(1), value, op === "replace");
 }
 
-function matches({ kind, metadata }: Manifest, target: NonNullable<Patch["target"]>): boolean {
+function matches({ apiVersion, kind, metadata }: Manifest, target: NonNullable<Patch["target"]>): boolean {
   const labels = (target.labelSelector ?? "").split(",").filter(Boolean);
   const selected = labels.every((label) => {
     const [name = "", value] = label.split("=");
     return metadata.labels?.[name] === value;
   });
   const named = target.name === undefined || new RegExp(`^(${target.name})$`).test(metadata.name);
-  return selected && named && (target.kind === undefined || target.kind === kind);
+  if (!selected || !named || (target.kind !== undefined && target.kind !== kind)) return false;
+  return target.group === undefined || apiVersion.startsWith(`${target.group}/`);
 }
 
 /** `manifests` with one patch applied; a patch that matches nothing is a mistake. */
@@ -105,8 +112,15 @@ export function patched(manifests: readonly Manifest[], { path, patch, target }:
   const selects = (manifest: Manifest) =>
     target
       ? matches(manifest, target)
-      : !isOperations && manifest.kind === content.kind && manifest.metadata.name === content.metadata.name;
+      : !isOperations &&
+        manifest.apiVersion === content.apiVersion &&
+        manifest.kind === content.kind &&
+        manifest.metadata.name === content.metadata.name;
   if (!manifests.some(selects)) throw new Error(`${folder}: the patch ${path ?? patch} matches nothing`);
+  if (!isOperations && content["$patch"] !== undefined) {
+    if (content["$patch"] !== "delete") throw new Error(`${folder}: $patch ${content["$patch"]} is not known here`);
+    return manifests.filter((manifest) => !selects(manifest));
+  }
   return manifests.map((manifest) => {
     if (!selects(manifest)) return manifest;
     if (isOperations) return content.reduce<unknown>(operate, manifest) as Manifest;
