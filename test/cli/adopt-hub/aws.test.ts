@@ -28,7 +28,9 @@ const all = [
 
 const provider = (id: string) => `arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/${id}`;
 const memberTags = (tags: Readonly<Record<string, string>>) => {
-  const members = Object.entries(tags).map(([key, value]) => `<member><Key>${key}</Key><Value>${value}</Value></member>`);
+  const members = Object.entries(tags).map(
+    ([key, value]) => `<member><Key>${key}</Key><Value>${value}</Value></member>`,
+  );
   return `<Tags>${members.join("")}</Tags>`;
 };
 const answers: Answers = {
