@@ -1,13 +1,13 @@
 import { CloudWatchLogsClient, paginateDescribeLogGroups } from "@aws-sdk/client-cloudwatch-logs";
 import { EC2Client, paginateDescribeSecurityGroups } from "@aws-sdk/client-ec2";
 import {
+  GetOpenIDConnectProviderCommand,
   GetPolicyCommand,
   GetRoleCommand,
   GetRolePolicyCommand,
   IAMClient,
   ListOpenIDConnectProvidersCommand,
   paginateListAttachedRolePolicies,
-  paginateListOpenIDConnectProviderTags,
 } from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { DescribeSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
@@ -113,13 +113,10 @@ async function oidcProvidersOf(iam: IAMClient, fleet: string): Promise<string[]>
   );
   const own = await Promise.all(
     OpenIDConnectProviderList.map(async ({ Arn = "" }) => {
-      const tags = await askedFor("iam:ListOpenIDConnectProviderTags", () =>
-        all(
-          paginateListOpenIDConnectProviderTags({ client: iam }, { OpenIDConnectProviderArn: Arn }),
-          ({ Tags }) => Tags,
-        ),
+      const found = await askedFor("iam:GetOpenIDConnectProvider", () =>
+        iam.send(new GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: Arn })),
       );
-      const { [clusterTag]: cluster, [fleetTag]: its } = tagsOf(tags);
+      const { [clusterTag]: cluster, [fleetTag]: its } = tagsOf(found?.Tags);
       return cluster === hubName && its === fleet ? [Arn] : [];
     }),
   );

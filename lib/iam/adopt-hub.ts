@@ -8,11 +8,11 @@ export const adoptHubPolicy = (): PolicyDocument =>
     Effect: "Allow",
     Action: [
       "ec2:DescribeSecurityGroups",
+      "iam:GetOpenIDConnectProvider",
       "iam:GetPolicy",
       "iam:GetRole",
       "iam:GetRolePolicy",
       "iam:ListAttachedRolePolicies",
-      "iam:ListOpenIDConnectProviderTags",
       "kms:DescribeKey",
       "logs:DescribeLogGroups",
       "secretsmanager:DescribeSecret",

@@ -63,7 +63,7 @@ const answers: Answers = {
     "ListOpenIDConnectProviders",
     `<OpenIDConnectProviderList><member><Arn>${provider("OLD")}</Arn></member></OpenIDConnectProviderList>`,
   ),
-  ListOpenIDConnectProviderTags: result("ListOpenIDConnectProviderTags", memberTags(own)),
+  GetOpenIDConnectProvider: result("GetOpenIDConnectProvider", memberTags(own)),
 };
 
 async function ask(change: Answers = {}) {
@@ -106,8 +106,8 @@ test("what AWS does not have, by each service's own code, is not found", async (
     ...{ GetPolicy: none, GetRole: none, GetRolePolicy: none, ListAttachedRolePolicies: none },
     DescribeKey: new Refusal("NotFoundException"),
     DescribeSecret: new Refusal("ResourceNotFoundException"),
-    ListOpenIDConnectProviderTags: result(
-      "ListOpenIDConnectProviderTags",
+    GetOpenIDConnectProvider: result(
+      "GetOpenIDConnectProvider",
       memberTags({ ...own, "fleet.internal/fleet": "other" }),
     ),
   });
