@@ -150,10 +150,11 @@ describe("a hub whose cluster and state are lost", () => {
     const { code, stdout, stderr } = await up();
     expect(code, stdout + stderr).toBe(0);
     expect(await its.hubIdentities()).toEqual(expect.arrayContaining(hubBefore));
+    // Beside the former ones, which the spokes have.
     for (const [repository, key] of Object.entries<string>(
       JSON.parse(await its.succeed("pulumi", ["stack", "output", "--json", "deployPublicKeys"])),
     ))
-      await its.succeed("deploy-key", [repository, `${key.trim()} hub`]);
+      await its.succeed("deploy-key", [repository, `${key.trim()} rebuilt-hub`]);
     await its.succeed("webhooks", []);
     expectUnchanged(await up());
   }, 1_800_000);
