@@ -22,6 +22,7 @@ export interface Command extends Description {
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   "add-environment": () => import("./environment/add-environment.ts"),
   adopt: () => import("./adopt/command.ts"),
+  "adopt-hub": () => import("./adopt-hub/command.ts"),
   check: () => import("./check/command.ts"),
   completion: () => import("./completion/command.ts"),
   "deployer-policy": () => import("./fleet/deployer-policy.ts"),

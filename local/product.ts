@@ -31,7 +31,7 @@ export { keys } from "../infra/settings.ts";
 export { type Cidr, contains, networkOf, parseCidr, reservedFor } from "../lib/cidr.ts";
 export { notApplied } from "../lib/flux-applied.ts";
 export { filled } from "../lib/generated-part.ts";
-export { adoptPolicy } from "../lib/iam/adopt.ts";
+export { adoptHubPolicy } from "../lib/iam/adopt-hub.ts";
 export { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 export { deployerPolicies } from "../lib/iam/deployer.ts";
 export { doctorPolicy } from "../lib/iam/doctor.ts";

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { clusterInfo, clusterSecretPolicy, contractPage, contractSchema } from "../lib/bridge-documents.ts";
 import { adoptPolicy } from "../lib/iam/adopt.ts";
+import { adoptHubPolicy } from "../lib/iam/adopt-hub.ts";
 import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 import { doctorPolicy } from "../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
@@ -56,6 +57,7 @@ export const generated: Readonly<Record<string, (current: string) => string>> = 
   "docs/reference/contract.schema.json": () => json(contractSchema()),
   "docs/reference/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
   "docs/reference/deployer-policy/fleet-adopt.json": () => json(adoptPolicy()),
+  "docs/reference/deployer-policy/fleet-adopt-hub.json": () => json(adoptHubPolicy()),
   "docs/reference/deployer-policy/fleet-sweep.json": () => json(sweepPolicy()),
   "docs/reference/deployer-policy/fleet-doctor.json": () => json(doctorPolicy()),
   "docs/reference/deployer-policy/fleet-node-releases.json": () => json(nodeReleasesPolicy("aws")),

@@ -41,6 +41,8 @@ export interface Tagged {
   readonly vpc?: string | undefined;
   /** Of route tables: the ID of each subnet's association, by subnet. */
   readonly associations?: Readonly<Record<string, string>>;
+  /** Of route tables: the IPv4 networks that they have a route to. */
+  readonly routes?: readonly string[];
 }
 
 export interface ClusterInAws {
@@ -107,11 +109,12 @@ async function taggedOf(ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagge
     ),
     asked("ec2:DescribeRouteTables", async () =>
       (await all(paginateDescribeRouteTables(of, { Filters }), ({ RouteTables }) => RouteTables)).flatMap(
-        ({ RouteTableId, Associations = [], Tags, VpcId }) => {
+        ({ RouteTableId, Associations = [], Routes = [], Tags, VpcId }) => {
           const used = Associations.filter(({ AssociationState }) => AssociationState?.State !== "disassociated");
           const ids = used.map(({ SubnetId, RouteTableAssociationId }) => [SubnetId, RouteTableAssociationId] as const);
           const associations = Object.fromEntries(ids.filter(([subnet]) => subnet !== undefined));
-          return item("RouteTable", RouteTableId, Tags, { associations, vpc: VpcId });
+          const routes = Routes.flatMap(({ DestinationCidrBlock }) => DestinationCidrBlock ?? []);
+          return item("RouteTable", RouteTableId, Tags, { associations, routes, vpc: VpcId });
         },
       ),
     ),

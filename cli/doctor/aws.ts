@@ -21,7 +21,11 @@ export const isDenied = (error: unknown): boolean => DENIED.test((error as Error
 /** Whether AWS refused the credentials, or there were none. */
 export const isNoLogin = (error: unknown): boolean => NO_LOGIN.test((error as Error).name);
 
-export const isMissing = (error: unknown): boolean => (error as Error).name === "ResourceNotFoundException";
+/** Error codes of AWS for what is not there: most services', IAM's, and KMS's. */
+const MISSING = /^(ResourceNotFoundException|NoSuchEntity(Exception)?|NotFoundException)$/;
+
+/** Whether AWS has no such resource. */
+export const isMissing = (error: unknown): boolean => MISSING.test((error as Error).name);
 
 /** The finding when a call of AWS failed; `action` is the IAM action that it needs. */
 export function untold(name: string, error: unknown, action: string): Finding {

@@ -6,7 +6,7 @@ import { ACCOUNT, MINISTACK_PORT, ministackProcess, PARTITION } from "../gateway
 import { gatewayProcess } from "../gateway/process.ts";
 import { bareRepository, GIT_SSH_PORT, gitAuthority, gitKnownHosts, publish } from "../git/index.ts";
 import {
-  adoptPolicy,
+  adoptHubPolicy,
   contentFolder,
   contentNames,
   deployerPolicies,
@@ -30,7 +30,8 @@ async function policiesOf(stack: string) {
   const grafana = config[`${PROJECT}:grafanaAuthentication`] === "SAML" ? "SAML" : "AWS_SSO";
   return {
     ...deployerPolicies({ ...scope, ...(config[`${PROJECT}:grafana`] === "amg" && { grafana }) }),
-    adopt: adoptPolicy(),
+    // fleet adopt needs no more than this.
+    "adopt-hub": adoptHubPolicy(),
     doctor: doctorPolicy(),
     "node-releases": nodeReleasesPolicy(PARTITION),
   };

@@ -1,22 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DescribeClusterCommand } from "@aws-sdk/client-eks";
-import { paginateListRoles } from "@aws-sdk/client-iam";
-import { rootAws } from "@eks-gitops-fleet/local/cli";
-import { bareRepository } from "@eks-gitops-fleet/local/git";
-import { findInstance, type Instance } from "@eks-gitops-fleet/local/instance";
 import { command } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { notApplied } from "../../lib/flux-applied.ts";
 import { labelKeys } from "../../lib/labels.ts";
-import { APP, APP_REPOSITORY, infoBy } from "../support/app.ts";
-import { type Checkout, checkoutOf, type Editable } from "../support/checkout.ts";
-import { type Cluster, clusterBy, expectApplied, expectUnchanged, isReady } from "../support/cluster.ts";
-import { inventoryOf } from "../support/inventory.ts";
-import { spokeScope } from "../support/inventory-scope.ts";
-import { eventually, execute, git } from "../support/process.ts";
+import { APP, APP_REPOSITORY } from "../support/app.ts";
+import type { Checkout, Editable } from "../support/checkout.ts";
+import { expectApplied, expectUnchanged, isReady } from "../support/cluster.ts";
+import { eventually, git } from "../support/process.ts";
 import { spokesOn } from "../support/spokes.ts";
+import { FLEET, hubCluster, type OwnInstance, ownInstance, spokeCluster } from "./support/own-instance.ts";
 import { type ProjectClone, previousProject } from "./support/previous.ts";
 import { asking } from "./support/requests.ts";
 
@@ -31,24 +25,13 @@ const DEMO = "blue";
 /** One in prod. */
 const OTHER = "green";
 const spokes = [DEMO, OTHER] as const;
-const FLEET = "fleet";
-const hubCluster = `${FLEET}-hub`;
-const spokeCluster = (name: string) => `${FLEET}-spoke-${name}`;
 /** Seconds that a spoke, or a change of all, may take on a machine that is busy. */
 const ROLLED_SECONDS = 1800;
 /** Milliseconds between two looks at everything. */
 const PAUSE = 3000;
-const person = {
-  GIT_AUTHOR_NAME: "A person",
-  GIT_AUTHOR_EMAIL: "person@example.com",
-  GIT_COMMITTER_NAME: "A person",
-  GIT_COMMITTER_EMAIL: "person@example.com",
-};
-
 let project: ProjectClone | undefined;
 let dir: string | undefined;
-let instance: Instance;
-let account: Awaited<ReturnType<typeof rootAws>>;
+let its: OwnInstance;
 /** Clones of the fleet's repositories, side by side. */
 let clones: string;
 let platform: Checkout;
@@ -56,55 +39,13 @@ let governance: Checkout;
 let before: Readonly<Record<string, string[]>>;
 let stop: ReturnType<typeof asking> | undefined;
 
-const tool = (name: string) => join(instance.paths.bin, name);
-/** kubectl on a cluster of the instance, as its administrator. */
-const kubectlOn = (cluster: string): [string, ...string[]] => [
-  tool("kubectl"),
-  "--kubeconfig",
-  join(instance.paths.clusters, cluster, "admin.kubeconfig"),
-];
-function on(cluster: string): Cluster {
-  const [file, ...flags] = kubectlOn(cluster);
-  return clusterBy((args, options) => execute(file, [...flags, ...args], options));
-}
-const info = () => infoBy(kubectlOn(spokeCluster(DEMO)));
-const clone = (repository: string): Promise<Checkout> =>
-  checkoutOf(bareRepository(instance, repository), join(clones, repository));
+const clone = (repository: string): Promise<Checkout> => its.clone(repository, clones);
 const headOf = async ({ folder }: Checkout) => (await git(["rev-parse", "HEAD"], folder)).trim();
 
-const inProject = () => ({ cwd: project?.folder ?? expect.fail("there is no clone of the project") });
 /** `fleet` of the version that is checked out. */
-async function fleet(args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await execute(tool("fleet"), args, { ...inProject(), env: person });
-  expect(code, stdout + stderr).toBe(0);
-  return stdout;
-}
+const fleet = (args: readonly string[]): Promise<string> => its.succeed("fleet", args);
 /** `pulumi up` with the program that is checked out. */
-const up = () =>
-  execute(tool("pulumi"), ["up", "--yes", "--skip-preview", "--suppress-outputs", "--non-interactive"], inProject());
-
-/** What must stay of a spoke: everything in AWS, with the IDs of cluster and roles, which keep their names when they are made anew; nodes; the application's pods. */
-async function identities(spoke: string): Promise<string[]> {
-  const name = spokeCluster(spoke);
-  const scope = spokeScope(FLEET, spoke);
-  const roles: string[] = [];
-  for await (const { Roles = [] } of paginateListRoles({ client: account.iam }, {}))
-    for (const { RoleName = "", RoleId } of Roles) if (scope.name(RoleName)) roles.push(`role ${RoleName} ${RoleId}`);
-  const { cluster } = await account.eks.send(new DescribeClusterCommand({ name }));
-  const nodes: Editable[] = (await on(name).get(["nodes"])).items;
-  const pods: Editable[] = (await on(name).get(["pods", "--namespace", APP])).items;
-  const restarts = ({ status }: Editable) =>
-    status.containerStatuses.map(({ restartCount }: { restartCount: number }) => restartCount).join();
-  return [
-    ...(await inventoryOf(account, scope)),
-    ...roles,
-    `cluster ${cluster?.arn} ${cluster?.createdAt?.toISOString()} ${cluster?.identity?.oidc?.issuer}`,
-    ...nodes.map(({ metadata }) => `node ${metadata.name} ${metadata.uid}`),
-    ...pods.map((pod) => `pod ${pod.metadata.name} ${pod.metadata.uid} ${restarts(pod)}`),
-  ];
-}
-const allIdentities = async (): Promise<Readonly<Record<string, string[]>>> =>
-  Object.fromEntries(await Promise.all(spokes.map(async (spoke) => [spoke, await identities(spoke)] as const)));
+const up = () => its.run("pulumi", ["up", "--yes", "--skip-preview", "--suppress-outputs", "--non-interactive"]);
 
 /** Every object is Ready, as it is now. */
 function expectReady(objects: readonly Editable[], where: string): void {
@@ -118,7 +59,7 @@ function expectReady(objects: readonly Editable[], where: string): void {
 
 /** Hub and spokes have a commit of gitops-system, and everything of Flux and every Spoke is Ready. */
 async function expectEverywhere(commit: string): Promise<void> {
-  const hub = on(hubCluster);
+  const hub = its.on(hubCluster);
   const revision = `main@sha1:${commit}`;
   await expectApplied(hub, "main", commit);
   const inFlux = await hub.get(["externalartifacts", "--namespace", "flux-system"]);
@@ -128,7 +69,7 @@ async function expectEverywhere(commit: string): Promise<void> {
   for (const name of spokes) {
     expect(isReady(await spokesOn(hub).spoke(name)), name).toBe(true);
     const kinds = "gitrepositories,kustomizations,helmreleases";
-    const own: Editable[] = (await on(spokeCluster(name)).get([kinds, "--namespace", "flux-system"])).items;
+    const own: Editable[] = (await its.on(spokeCluster(name)).get([kinds, "--namespace", "flux-system"])).items;
     expectReady(own, `on ${name}`);
     const source = own.find(({ kind, metadata }) => kind === "GitRepository" && metadata.name === "gitops-system");
     expect(source.status.artifact.revision, name).toBe(revision);
@@ -136,7 +77,7 @@ async function expectEverywhere(commit: string): Promise<void> {
       if (kind === "Kustomization" && spec.sourceRef.name === "gitops-system")
         expect(status.lastAppliedRevision, `${metadata.name} on ${name}`).toBe(revision);
   }
-  expectReady((await on(spokeCluster(DEMO)).get(["kustomizations", "--namespace", APP])).items, `on ${DEMO}`);
+  expectReady((await its.on(spokeCluster(DEMO)).get(["kustomizations", "--namespace", APP])).items, `on ${DEMO}`);
 }
 const untilEverywhere = (commit: string) => eventually(ROLLED_SECONDS, () => expectEverywhere(commit), PAUSE);
 
@@ -145,15 +86,14 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "fleet-upgrade-"));
   // Ends well once the spoke is Ready and the application answers.
   await command("start.ts", dir, [], project.folder);
-  instance = (await findInstance(dir)) ?? expect.fail(`no instance runs in ${dir}`);
-  account = await rootAws(instance);
+  its = await ownInstance(dir, project.folder);
   clones = mkdtempSync(join(tmpdir(), "fleet-clones-"));
   [platform, governance] = [await clone("gitops-system"), await clone("gitops-workloads")];
   const request = ["--environment", "prod", "--tenant", "payments", "--nodes", "1"];
   await fleet(["new-cluster", OTHER, ...request, "--repository", platform.folder]);
   await untilEverywhere(await platform.push(`Add spoke ${OTHER}`));
-  before = await allIdentities();
-  stop = asking(info);
+  before = await its.allIdentities(spokes);
+  stop = asking(() => its.info(DEMO));
 }, 5_400_000);
 
 afterAll(async () => {
@@ -178,7 +118,7 @@ describe("a fleet of the previous version", () => {
     for (const { folder: repository } of [platform, governance])
       await fleet(["upgrade-platform", "--repository", repository, "--from", from, "--commit", "--push"]);
     const head = await headOf(platform);
-    await eventually(ROLLED_SECONDS, () => expectApplied(on(hubCluster), "main", head), PAUSE);
+    await eventually(ROLLED_SECONDS, () => expectApplied(its.on(hubCluster), "main", head), PAUSE);
   }, 2_400_000);
 
   // At once, as the changelog says: the bridge has new keys, which the chain of every spoke waits for.
@@ -188,14 +128,14 @@ describe("a fleet of the previous version", () => {
     await untilEverywhere(await headOf(platform));
     expectUnchanged(await up());
     const version = project?.version ?? expect.fail("there is no clone of the project");
-    const { spec, status } = await on(hubCluster).get(["functions.pkg.crossplane.io", "function-spoke"]);
+    const { spec, status } = await its.on(hubCluster).get(["functions.pkg.crossplane.io", "function-spoke"]);
     expect(spec.package).toMatch(new RegExp(`:v${version.replaceAll(".", "\\.")}$`));
     for (const type of ["Installed", "Healthy"])
       expect(status.conditions).toContainEqual(expect.objectContaining({ type, status: "True" }));
   }, 2_400_000);
 
   test("keeps every cluster, node and role of its spokes, all else in AWS, and the application's pods", async () => {
-    const after = await allIdentities();
+    const after = await its.allIdentities(spokes);
     for (const spoke of spokes) expect(after[spoke]).toEqual(expect.arrayContaining(before[spoke] ?? []));
     expect(before[DEMO]?.filter((line) => line.startsWith("pod ")).length).toBeGreaterThan(0);
   });
@@ -225,7 +165,7 @@ describe("a fleet of the previous version", () => {
     await untilEverywhere(await platform.push(`Keep the logs of ${OTHER} for a month`));
     await eventually(ROLLED_SECONDS, async () => {
       const selector = ["--namespace", "spokes", "--selector", `${labelKeys.cluster}=${OTHER}`];
-      const { items } = await on(hubCluster).get(["groups.cloudwatchlogs.aws.m.upbound.io", ...selector]);
+      const { items } = await its.on(hubCluster).get(["groups.cloudwatchlogs.aws.m.upbound.io", ...selector]);
       expect(items.map(({ status }: Editable) => status.atProvider.retentionInDays)).toEqual([30]);
     });
     const message = `${APP} after the upgrade`;
@@ -236,6 +176,6 @@ describe("a fleet of the previous version", () => {
       return deployment;
     });
     await team.push("Greet otherwise");
-    await eventually(ROLLED_SECONDS, async () => expect((await info()).message).toBe(message));
+    await eventually(ROLLED_SECONDS, async () => expect((await its.info(DEMO)).message).toBe(message));
   }, 2_400_000);
 });

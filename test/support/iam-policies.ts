@@ -1,6 +1,7 @@
 /** Every identity policy and boundary of the project, for a fleet in a partition and region, with the room that IAM has for it. */
 import { addonBoundary } from "../../lib/iam/addons.ts";
 import { adoptPolicy } from "../../lib/iam/adopt.ts";
+import { adoptHubPolicy } from "../../lib/iam/adopt-hub.ts";
 import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
@@ -54,6 +55,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     // What the add-ons in repos/ need; a stack may permit as much as fits.
     "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition)),
     "fleet adopt": adoptPolicy(),
+    "fleet adopt-hub": adoptHubPolicy(),
     "fleet doctor": doctorPolicy(),
     "fleet sweep": sweepPolicy(),
     "proof on AWS": awsProofPolicy(),

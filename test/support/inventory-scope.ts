@@ -1,4 +1,5 @@
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { hubName } from "../../lib/names.ts";
 
 export type Tags = ReadonlyMap<string, string>;
 
@@ -23,6 +24,15 @@ export const fleetScope = (fleet: string): Scope => ({
   tags: (tags) => tags.get(fleetTag) === fleet || clusterOf(tags)?.startsWith(`${fleet}-`) === true,
   name: (name) => new RegExp(`^(alias/|/aws/eks/)?${fleet}[-/]`).test(name),
 });
+
+/** The hub, with what the whole fleet shares. */
+export function hubScope(fleet: string): Scope {
+  const { name } = fleetScope(fleet);
+  return {
+    tags: (tags) => tags.get(clusterTag) === hubName && tags.get(fleetTag) === fleet,
+    name: (its) => name(its) && !its.includes(`${fleet}-spoke-`),
+  };
+}
 
 /** One spoke alone, with what its applications ordered. Names that begin with `<spoke>-` count too. */
 export function spokeScope(fleet: string, spoke: string): Scope {

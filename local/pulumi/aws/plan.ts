@@ -17,13 +17,23 @@ import {
 import { previewOfCreate, previewOfUpdate } from "../framework/state.ts";
 import type { Session } from "./config.ts";
 
-/** An input that AWS fills in keeps its value when the program stops setting it; changed default tags count as a change. */
+/**
+ * An input that AWS fills in keeps its value when the program stops setting it; changed default tags count as a change. A resource without a
+ * region of its own is in the provider's (@pulumi/aws 7, "Enhanced Region Support").
+ */
 export function diffOf(handler: Handler, definition: ResourceDefinition<Session>, request: DiffRequest<Session>): Diff {
-  const { oldInputs, newInputs, state, session } = request;
+  const { newInputs, state, session } = request;
+  const regional = handler.regional !== false;
+  const own = state["region"] ?? session.aws.region;
+  const oldInputs = { ...(regional && { region: own }), ...request.oldInputs };
   const kept = (handler.computed ?? []).filter(
     (name) => newInputs[name] === undefined && oldInputs[name] !== undefined,
   );
-  const news = { ...Object.fromEntries(kept.map((name) => [name, oldInputs[name] as Value])), ...newInputs };
+  const news = {
+    ...(regional && { region: session.aws.region }),
+    ...Object.fromEntries(kept.map((name) => [name, oldInputs[name] as Value])),
+    ...newInputs,
+  };
   const rules = {
     replaceOn: handler.update ? (definition.replaceOn ?? []) : ("all" as const),
     equals: definition.equals ?? {},

@@ -121,6 +121,24 @@ describe("differences", () => {
     });
   });
 
+  test("are none in a region that is the provider's, whether the program names it or not; another region is another resource", async () => {
+    const here = { ...context, session: { ...session, aws: { region: "eu-west-1" } as Aws }, id: "hub" };
+    const regional = definitionOf({ ...roles.handler, regional: true }, shape, journal);
+    const changed = async (before: object, after: object, state: object = {}) =>
+      (
+        await regional.diff?.({
+          ...{ ...here, oldInputs: { ...inputs, ...before }, newInputs: { ...inputs, ...after } },
+          state: { ...inputs, tagsAll: { fleet: "one" }, ...state },
+        } as never)
+      )?.properties;
+    // As an import records it, and the program does not.
+    expect(await changed({ region: "eu-west-1" }, {})).toEqual({});
+    expect(await changed({}, { region: "eu-west-1" })).toEqual({});
+    const moved = { region: { kind: "update", replace: true } };
+    expect(await changed({}, { region: "eu-north-1" })).toEqual(moved);
+    expect(await changed({}, {}, { region: "us-east-1" })).toEqual(moved);
+  });
+
   test("show changed default tags", async () => {
     const state = { ...inputs, tagsAll: { fleet: "another" } };
     expect((await diff(inputs, inputs, state))?.properties).toEqual({ tagsAll: { kind: "update", replace: false } });

@@ -1,0 +1,149 @@
+import { CloudWatchLogsClient, paginateDescribeLogGroups } from "@aws-sdk/client-cloudwatch-logs";
+import { EC2Client, paginateDescribeSecurityGroups } from "@aws-sdk/client-ec2";
+import {
+  GetOpenIDConnectProviderCommand,
+  GetPolicyCommand,
+  GetRoleCommand,
+  GetRolePolicyCommand,
+  IAMClient,
+  ListOpenIDConnectProvidersCommand,
+  paginateListAttachedRolePolicies,
+} from "@aws-sdk/client-iam";
+import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { DescribeSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { arns, partitionOf } from "../../lib/iam/policy.ts";
+import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { hubName } from "../../lib/names.ts";
+import { look } from "../adopt/aws.ts";
+import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
+import type { AwsConfig } from "../doctor/aws.ts";
+import { type HubInAws, isNamed, type Named, type NamedType } from "./locate.ts";
+import type { Planned } from "./preview.ts";
+
+/** What AWS has of a hub: by its tags, and by the names that the program gives. */
+
+export interface SoughtHub {
+  readonly fleet: string;
+  /** EKS name of its cluster. */
+  readonly cluster: string;
+  readonly region: string;
+  readonly planned: readonly Planned[];
+}
+
+export type LookForHub = (sought: SoughtHub, config: AwsConfig) => Promise<HubInAws>;
+
+const asked = asking("docs/reference/deployer-policy/fleet-adopt-hub.json");
+/** What a call gives; undefined where there is nothing of the name. */
+const askedFor = <T>(action: string, call: () => Promise<T>): Promise<T | undefined> =>
+  asked(action, () => unlessMissing(call()));
+
+type Finder = (inputs: Readonly<Record<string, string>>) => Promise<Named | undefined>;
+
+/** Looks for each type by the inputs that name it. */
+function finders(config: AwsConfig, account: string, region: string): Readonly<Record<NamedType, Finder>> {
+  const iam = new IAMClient(config);
+  const kms = new KMSClient(config);
+  const logs = new CloudWatchLogsClient(config);
+  const secrets = new SecretsManagerClient(config);
+  const named = (id: string | undefined, more = {}): Named | undefined =>
+    id === undefined ? undefined : { id, ...more };
+  const arn = arns({ partition: partitionOf(region), accountId: account, region });
+  return {
+    "aws:cloudwatch/logGroup:LogGroup": async ({ name = "" }) => {
+      const groups = await asked("logs:DescribeLogGroups", () =>
+        all(paginateDescribeLogGroups({ client: logs }, { logGroupNamePrefix: name }), (page) => page.logGroups),
+      );
+      return groups.some(({ logGroupName }) => logGroupName === name) ? { id: name } : undefined;
+    },
+    "aws:iam/policy:Policy": async ({ name = "", path = "/" }) => {
+      const PolicyArn = arn.policy(`${path.slice(1)}${name}`);
+      const found = await askedFor("iam:GetPolicy", () => iam.send(new GetPolicyCommand({ PolicyArn })));
+      return found && { id: PolicyArn };
+    },
+    "aws:iam/role:Role": async ({ name = "" }) => {
+      const found = await askedFor("iam:GetRole", () => iam.send(new GetRoleCommand({ RoleName: name })));
+      return found && { id: name };
+    },
+    "aws:iam/rolePolicy:RolePolicy": async ({ name = "", role = "" }) => {
+      const found = await askedFor("iam:GetRolePolicy", () =>
+        iam.send(new GetRolePolicyCommand({ RoleName: role, PolicyName: name })),
+      );
+      return found && { id: `${role}:${name}` };
+    },
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment": async ({ role = "", policyArn = "" }) => {
+      const attached = await askedFor("iam:ListAttachedRolePolicies", () =>
+        all(paginateListAttachedRolePolicies({ client: iam }, { RoleName: role }), (page) => page.AttachedPolicies),
+      );
+      return attached?.some(({ PolicyArn }) => PolicyArn === policyArn) ? { id: `${role}/${policyArn}` } : undefined;
+    },
+    "aws:kms/alias:Alias": async ({ name = "" }) => {
+      const found = await askedFor("kms:DescribeKey", () => kms.send(new DescribeKeyCommand({ KeyId: name })));
+      const { KeyId: key, KeyState } = found?.KeyMetadata ?? {};
+      const isGoing = KeyState === "PendingDeletion";
+      const unusable = `AWS is about to delete its key: aws kms cancel-key-deletion --key-id ${key}, then aws kms enable-key --key-id ${key}`;
+      return named(key && name, { key, ...(isGoing && { unusable }) });
+    },
+    "aws:secretsmanager/secret:Secret": async ({ name = "" }) => {
+      const found = await askedFor("secretsmanager:DescribeSecret", () =>
+        secrets.send(new DescribeSecretCommand({ SecretId: name })),
+      );
+      const unusable = `AWS is about to delete it: aws secretsmanager restore-secret --secret-id ${name}`;
+      return named(found?.ARN, found?.DeletedDate === undefined ? {} : { unusable });
+    },
+  };
+}
+
+/** The default security group of each VPC. */
+async function defaultGroupsOf(ec2: EC2Client, vpcs: readonly string[]): Promise<Record<string, string>> {
+  if (vpcs.length === 0) return {};
+  const Filters = [
+    { Name: "group-name", Values: ["default"] },
+    { Name: "vpc-id", Values: [...vpcs] },
+  ];
+  const groups = await asked("ec2:DescribeSecurityGroups", () =>
+    all(paginateDescribeSecurityGroups({ client: ec2 }, { Filters }), ({ SecurityGroups }) => SecurityGroups),
+  );
+  return Object.fromEntries(groups.flatMap(({ GroupId, VpcId }) => (GroupId && VpcId ? [[VpcId, GroupId]] : [])));
+}
+
+/** The OIDC providers of clusters that this hub had. */
+async function oidcProvidersOf(iam: IAMClient, fleet: string): Promise<string[]> {
+  const { OpenIDConnectProviderList = [] } = await asked("iam:ListOpenIDConnectProviders", () =>
+    iam.send(new ListOpenIDConnectProvidersCommand({})),
+  );
+  const own = await Promise.all(
+    OpenIDConnectProviderList.map(async ({ Arn = "" }) => {
+      const found = await askedFor("iam:GetOpenIDConnectProvider", () =>
+        iam.send(new GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: Arn })),
+      );
+      const { [clusterTag]: cluster, [fleetTag]: its } = tagsOf(found?.Tags);
+      return cluster === hubName && its === fleet ? [Arn] : [];
+    }),
+  );
+  return own.flat();
+}
+
+/** Asks AWS, with the caller's own credentials. */
+export const lookForHub: LookForHub = async ({ fleet, cluster, region, planned }, config) => {
+  const own = { ...config, region };
+  const { account, tagged, cluster: running } = await look({ fleet, spoke: hubName, cluster, region }, config);
+  const find = finders(own, account, region);
+  const named: (readonly [string, Named])[] = [];
+  // One after the other: IAM admits few calls in a second.
+  for (const { type, urn, inputs } of planned) {
+    if (!isNamed(type)) continue;
+    const found = await find[type](inputs as Readonly<Record<string, string>>);
+    if (found !== undefined) named.push([urn, found]);
+  }
+  const [defaultGroups, oidcProviders] = await Promise.all([
+    defaultGroupsOf(
+      new EC2Client(own),
+      tagged.filter(({ kind }) => kind === "VPC").map(({ id }) => id),
+    ),
+    oidcProvidersOf(new IAMClient(own), fleet),
+  ]);
+  return {
+    ...{ account, hasCluster: running !== undefined, tagged, named: new Map(named) },
+    ...{ defaultGroups, oidcProviders },
+  };
+};

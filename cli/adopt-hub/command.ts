@@ -1,0 +1,165 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
+import { fleetNames, hubName } from "../../lib/names.ts";
+import { columns } from "../columns.ts";
+import { readLine } from "../line.ts";
+import { refuse, UsageError } from "../usage.ts";
+import type { LookForHub } from "./aws.ts";
+import { type HubInAws, type Located, locate } from "./locate.ts";
+import { type Entry, type Planned, type Preview, preview } from "./preview.ts";
+
+export const summary = "find in AWS what is left of a hub whose Pulumi state is lost";
+
+export const help = `Usage: fleet adopt-hub [--stack NAME] [options]
+
+For a hub whose cluster and whose Pulumi state are gone. Asks Pulumi what a stack without state would make (pulumi preview), looks
+in AWS for what is there of it, by names and by the hub's tags, and writes the file with which pulumi import takes that into the
+state: keys, secrets, roles, policies, logs, network. pulumi up then makes the rest, and nothing a second time. It changes nothing
+in AWS and nothing in the state. Refuses while the cluster is there, where two resources could be the same one, and where
+pulumi up would put a new sealing key in the place of one that spokes use.
+
+  --stack NAME           the hub's stack, made anew with pulumi stack init; default: the selected one
+  --file FILE            the file to write; default: import.json
+  --profile NAME         profile of the AWS CLI; default: the credentials of the environment
+
+Pulumi is called in the checkout of this project that you are in. AWS is asked with your own credentials: those of the deployer,
+and the rights in docs/reference/deployer-policy/fleet-adopt-hub.json. docs/guides/lost-hub.md says when to use it.
+
+Examples:
+  fleet adopt-hub --stack prod
+  fleet adopt-hub --stack prod --profile deployer --file /tmp/import.json
+`;
+
+export const options = {
+  stack: { type: "string" },
+  file: { type: "string" },
+  profile: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+// The clients of the AWS SDK take a moment to load, which a wrong command line need not wait for.
+const lookInAws: LookForHub = async (...args) => (await import("./aws.ts")).lookForHub(...args);
+
+const shortType = (type: string): string => type.split(":").at(-1) ?? type;
+const named = ({ type, entry }: Planned): string => `${shortType(type)} ${entry.logicalName ?? entry.name}`;
+const lines = (head: string, items: readonly string[]): string[] =>
+  items.length === 0 ? [] : [head, ...items.map((item) => `  ${item}`)];
+
+const tagsIn = ({ inputs }: Planned): Tags => (inputs["tags"] ?? {}) as Tags;
+
+/** The hub that the stack would make. @throws UsageError when it makes none */
+function hubOf({ planned }: Preview): { readonly fleet: string; readonly cluster: string } {
+  const cluster = planned.find(({ type }) => type === "aws:eks/cluster:Cluster");
+  const fleet = planned.map(tagsIn).find((tags) => tags[clusterTag] === hubName)?.[fleetTag];
+  const name = cluster?.inputs["name"];
+  if (fleet !== undefined && typeof name === "string") return { fleet, cluster: name };
+  throw new UsageError(
+    "fleet adopt-hub: pulumi up of this stack would make no hub, so its state has one. This is for a stack whose state is lost: is it the right --stack?\nNothing was changed.",
+  );
+}
+
+/** Sealing keys that are in Secrets Manager already: the private halves are in no state any more, so that `pulumi up` would make others. */
+const replacedKeys = ({ found }: Located, fleet: string): string[] => {
+  const prefix = fleetNames(fleet).sealingKeyPrefix;
+  return found.flatMap(({ planned: { type, inputs } }) => {
+    const name = String(inputs["name"]);
+    return type === "aws:secretsmanager/secret:Secret" && name.startsWith(prefix) ? [name.slice(prefix.length)] : [];
+  });
+};
+
+/** @throws UsageError when what AWS has can't be taken in as it is */
+function refuseUnclear(fleet: string, cluster: string, where: string, inAws: HubInAws, located: Located): void {
+  const fail = (what: string) => {
+    throw new UsageError(`fleet adopt-hub (${where}): ${what}\nNothing was changed.`);
+  };
+  if (inAws.hasCluster)
+    fail(
+      `EKS has the cluster ${cluster}, and this is for a hub whose cluster is gone. Restore the state from an earlier version of its object in the bucket, then pulumi refresh (docs/guides/recover-a-hub.md).`,
+    );
+  const { ambiguous, found } = located;
+  if (ambiguous.length > 0)
+    fail(
+      [
+        ...lines(
+          "several resources carry the tags of one:",
+          ambiguous.map(({ planned, ids }) => `${named(planned)}: ${ids.join(", ")}`),
+        ),
+        `Take the tag ${clusterTag} off those that are not in use, then run this again.`,
+      ].join("\n"),
+    );
+  const unusable = found.flatMap(({ planned }) => {
+    const why = inAws.named.get(planned.urn)?.unusable;
+    return why === undefined ? [] : [`${named(planned)}: ${why}`];
+  });
+  if (unusable.length > 0) fail([...lines("what is there has to be kept first:", unusable)].join("\n"));
+  const replaced = replacedKeys(located, fleet);
+  if (replaced.length > 0)
+    fail(
+      [
+        ...lines("sealing keys, as scope/generation, that are there and whose private keys no state has:", replaced),
+        "pulumi up would put others in their place, and nothing that they sealed could be opened. In sealingKeys of the stack's configuration",
+        "give each scope a generation whose name was never used, as the active one, and leave these out: they stay in Secrets Manager.",
+      ].join("\n"),
+    );
+}
+
+/** The file for `pulumi import`: what was found, and the components that it belongs to. */
+export function importFile({ components, nameTable }: Preview, { found }: Located) {
+  const parents = new Map<string, Entry>();
+  const keep = (name: string | undefined): void => {
+    const component = components.get(name ?? "");
+    if (component === undefined || parents.has(component.name)) return;
+    keep(component.parent);
+    parents.set(component.name, component);
+  };
+  for (const { planned } of found) keep(planned.entry.parent);
+  return { nameTable, resources: [...parents.values(), ...found.map(({ planned, id }) => ({ ...planned.entry, id }))] };
+}
+
+/** What was found, for a person. */
+const report = (where: string, { found, left, missing, unknown }: Located): string[] => [
+  `Found of the hub in ${where}:`,
+  ...columns(found.map(({ planned, id }) => [named(planned), id])).map((line) => `  ${line}`),
+  ...lines("Not there, pulumi up makes it:", missing.map(named)),
+  ...lines(
+    "Not looked for, pulumi up makes another one. Put the ID of one that is there into the file yourself, or delete it in AWS afterwards:",
+    unknown.map(named),
+  ),
+  ...lines("With the hub's tags, and of no use to the new one. Delete it in AWS if nothing uses it:", left),
+];
+
+export async function run(argv: readonly string[], ask = preview, look = lookInAws): Promise<number> {
+  const { values, problems } = readLine("adopt-hub", argv, options, {});
+  refuse("adopt-hub", problems);
+  const asked = await ask(values.stack);
+  const { fleet, cluster } = hubOf(asked);
+  const region = asked.region ?? process.env["AWS_REGION"];
+  if (region === undefined)
+    throw new UsageError(
+      "fleet adopt-hub: the region of the hub is not known. Set aws:region in the stack's configuration, or AWS_REGION. Nothing was changed.",
+    );
+  const inAws = await look(
+    { fleet, cluster, region, planned: asked.planned },
+    values.profile === undefined ? {} : { profile: values.profile },
+  );
+  const where = `account ${inAws.account}, ${region}`;
+  const located = locate(asked.planned, inAws);
+  refuseUnclear(fleet, cluster, where, inAws, located);
+  if (located.found.length === 0) {
+    console.log(`Nothing of the hub is in ${where}: pulumi up makes it`);
+    return 0;
+  }
+  const file = resolve(values.file ?? "import.json");
+  await writeFile(file, `${JSON.stringify(importFile(asked, located), undefined, 2)}\n`);
+  const stack = values.stack === undefined ? "" : ` --stack ${values.stack}`;
+  console.log(
+    [
+      ...report(where, located),
+      `Wrote ${file}. Next:`,
+      `  pulumi import --file ${file} --generate-code=false --protect=false${stack}`,
+      `  pulumi up${stack}`,
+    ].join("\n"),
+  );
+  return 0;
+}
