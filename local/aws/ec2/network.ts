@@ -175,8 +175,9 @@ export const natGateway = ec2({
     pending: ["pending"],
     // Terraform reads one that failed like any other (hashicorp/terraform#8687).
     leaving: ["deleting"],
-    reason: ({ FailureCode, FailureMessage }) =>
-      FailureCode === undefined ? undefined : `${FailureCode}: ${FailureMessage}`,
+    reason({ FailureCode: code, FailureMessage: message }) {
+      return code === undefined ? undefined : `${code as string}: ${message as string}`;
+    },
   },
   fields: {
     subnetId: { fixed },
