@@ -22,7 +22,8 @@ export const help = `Usage: fleet recover <spoke> [--yes] [options]
 Crossplane's AWS provider forgets what it was making when it is killed. It then says "cannot determine creation result", makes the
 same again, or fails because AWS has it already. This looks in AWS for what was made, by the spoke's tags, notes the IDs at the
 managed resources on the hub, and lets Crossplane make what AWS does not have. It names what was made twice, which nobody
-manages. It changes nothing in AWS. Without --yes it says what it would do, and changes nothing on the hub either.
+manages, and what AWS failed to make. It changes nothing in AWS. Without --yes it says what it would do, and changes nothing on
+the hub either.
 
 ${spokeAccountHelp}
 
