@@ -32,18 +32,6 @@ describe("a failure", () => {
       "CreationInterrupted",
     ],
     [
-      "association-public-0",
-      "create failed: Resource.AlreadyAssociated: the specified association already exists",
-      "NetworkReady",
-      "AlreadyExists",
-    ],
-    [
-      "subnet-public-0",
-      "async create failed: InvalidSubnet.Conflict: The CIDR '10.0.0.0/20' conflicts with another subnet",
-      "NetworkReady",
-      "AlreadyExists",
-    ],
-    [
       "vpc",
       "delete failed: InvalidDBSubnetGroupStateFault: Cannot delete the subnet group 'x' because at least one database instance: y is still using it.",
       "NetworkReady",

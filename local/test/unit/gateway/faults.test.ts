@@ -149,11 +149,18 @@ describe("the faults of an instance", () => {
     expect(await faults()).toEqual(none);
     await setFaults({ dir }, { newRolesUnknownSeconds: 10 });
     expect(await faults()).toEqual({ ...none, newRolesUnknownSeconds: 10 });
-    const held = { action: "ec2:CreateVpc", containing: "blue" };
-    await setFaults({ dir }, { heldAnswers: ["iam:CreateRole", held] });
-    expect(await faults()).toEqual({ ...none, heldAnswers: [{ action: "iam:CreateRole" }, held] });
     await clearFaults({ dir });
     expect(await faults()).toEqual(none);
+    await clearFaults({ dir });
+  });
+
+  test("hold answers to an action, or to its requests with a text", async () => {
+    const held = { action: "ec2:CreateVpc", containing: "blue" };
+    await setFaults({ dir }, { heldAnswers: ["iam:CreateRole", held] });
+    expect(await faultsIn(faultsFile({ dir }))()).toEqual({
+      ...none,
+      heldAnswers: [{ action: "iam:CreateRole" }, held],
+    });
     await clearFaults({ dir });
   });
 
