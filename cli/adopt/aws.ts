@@ -19,12 +19,13 @@ import {
   paginateListNodegroups,
 } from "@aws-sdk/client-eks";
 import { IAMClient, ListOpenIDConnectProvidersCommand } from "@aws-sdk/client-iam";
+import { DescribeKeyCommand, KMSClient, paginateListKeys, paginateListResourceTags } from "@aws-sdk/client-kms";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
 import type { FixedNodeFields } from "../../lib/node-groups.ts";
 import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
-import type { AwsConfig } from "../doctor/aws.ts";
+import { type AwsConfig, isDenied } from "../doctor/aws.ts";
 
 /** What AWS has of a spoke, found by its tags and its cluster's name. */
 
@@ -39,6 +40,8 @@ export interface Tagged {
   readonly zone?: string | undefined;
   /** The VPC in which it lies; undefined for what lies in none. */
   readonly vpc?: string | undefined;
+  /** Why AWS failed to make it: NAT gateways that failed are shown for about an hour. */
+  readonly failed?: string;
   /** Of route tables: the ID of each subnet's association, by subnet. */
   readonly associations?: Readonly<Record<string, string>>;
   /** Of route tables: the IPv4 networks that they have a route to. */
@@ -125,8 +128,11 @@ async function taggedOf(ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagge
     ),
     asked("ec2:DescribeNatGateways", async () =>
       (await all(paginateDescribeNatGateways(of, { Filter: Filters }), ({ NatGateways }) => NatGateways))
-        .filter(({ State }) => !gone.includes(State))
-        .flatMap(({ NatGatewayId, Tags, VpcId }) => item("NATGateway", NatGatewayId, Tags, { vpc: VpcId })),
+        .filter(({ State }) => State === "failed" || !gone.includes(State))
+        .flatMap(({ FailureCode, FailureMessage, NatGatewayId, State, Tags, VpcId }) => {
+          const failed = State === "failed" && { failed: `${FailureCode}: ${FailureMessage}` };
+          return item("NATGateway", NatGatewayId, Tags, { vpc: VpcId, ...failed });
+        }),
     ),
     asked("ec2:DescribeVpcEndpoints", async () =>
       (await all(paginateDescribeVpcEndpoints(of, { Filters }), ({ VpcEndpoints }) => VpcEndpoints))
@@ -143,6 +149,36 @@ async function taggedOf(ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagge
   ]);
   // Also where the filters are not heeded, as by some endpoints that only look like AWS.
   return read.flat().filter(({ tags }) => tags[clusterTag] === spoke && tags[fleetTag] === fleet);
+}
+
+/** Tags of a key, or why they are not told. */
+const tagsOfKey = (kms: KMSClient, KeyId: string): Promise<Tags | Error> =>
+  all(paginateListResourceTags({ client: kms }, { KeyId }), (page) => page.Tags).then(
+    (tags) => tagsOf(tags.map(({ TagKey: Key, TagValue: Value }) => ({ Key, Value }))),
+    (error: Error) => (isDenied(error) ? error : Promise.reject(error)),
+  );
+
+/** Whether a key can be used again, if it can't be used now. */
+async function isKept(kms: KMSClient, KeyId: string): Promise<boolean> {
+  const { KeyMetadata } = await asked("kms:DescribeKey", () => kms.send(new DescribeKeyCommand({ KeyId })));
+  return !/^Pending(Replica)?Deletion$/.test(KeyMetadata?.KeyState ?? "");
+}
+
+/** The spoke's KMS keys. KMS finds none by its tags, so that each of the region is asked. */
+async function keysOf(kms: KMSClient, { fleet, spoke }: Sought): Promise<Tagged[]> {
+  const keys = await asked("kms:ListKeys", () => all(paginateListKeys({ client: kms }, {}), ({ Keys }) => Keys));
+  const own = await asked("kms:ListResourceTags", async () => {
+    const read = await Promise.all(
+      keys.map(async ({ KeyId: id = "" }) => ({ kind: "Key" as const, id, tags: await tagsOfKey(kms, id) })),
+    );
+    const told = read.flatMap(({ tags, ...key }) => (tags instanceof Error ? [] : [{ ...key, tags }]));
+    // A single key's policy may leave nothing to IAM, that of none of the fleet does. Where no key tells its tags, it is the caller who may not.
+    const [first] = read;
+    if (told.length === 0 && first?.tags instanceof Error) throw first.tags;
+    return told.filter(({ tags }) => tags[clusterTag] === spoke && tags[fleetTag] === fleet);
+  });
+  const kept = await Promise.all(own.map(({ id }) => isKept(kms, id)));
+  return own.filter((_, at) => kept[at]);
 }
 
 const lastPart = (arn: string | undefined): string | undefined => arn?.split("/").at(-1);
@@ -211,9 +247,10 @@ export const look: Look = async (sought, config) => {
   const { Account: account = "" } = await asked("sts:GetCallerIdentity", () =>
     new STSClient(own).send(new GetCallerIdentityCommand({})),
   );
-  const [tagged, cluster] = await Promise.all([
+  const [tagged, keys, cluster] = await Promise.all([
     taggedOf(ec2, sought),
+    keysOf(new KMSClient(own), sought),
     clusterOf({ ec2, eks: new EKSClient(own), iam: new IAMClient(own) }, sought),
   ]);
-  return { account, tagged, cluster };
+  return { account, tagged: [...tagged, ...keys], cluster };
 };

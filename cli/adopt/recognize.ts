@@ -42,6 +42,8 @@ export interface Recognized {
   readonly ambiguous: ReadonlyMap<string, readonly string[]>;
   /** IDs of what carries the spoke's tags and is none of its parts. */
   readonly left: readonly string[];
+  /** Why AWS failed to make something that carries the spoke's tags, by its ID. */
+  readonly failed: ReadonlyMap<string, string>;
   /** Why AWS's resources can't be this Spoke's. */
   readonly contradictions: readonly string[];
 }
@@ -67,6 +69,11 @@ function partsOf({ network: { zones, natGateways } }: AdoptedSpec): Part[] {
     [resources.launchTemplate.key, "LaunchTemplate", "nodes"],
   ];
 }
+
+const keyPart: Part = [resources.key.key, "Key", "secrets"];
+
+/** An ID as people are told it: that of a key does not say what it is of. */
+export const shown = (kind: string, id: string): string => (kind === "Key" ? `key ${id}` : id);
 
 /** Tag by which Crossplane's AWS provider names the object that it made a resource for (upjet, pkg/resource). */
 const objectTag = "crossplane-name";
@@ -150,10 +157,14 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
   const { cluster: name } = spokeNames(prefix, spoke);
   const { cluster, tagged } = inAws;
   const parts = partsOf(spec);
+  // The key that a cluster uses can't be another one, whatever its tags say.
+  const usable = tagged.filter(
+    ({ kind, id, failed }) => failed === undefined && (kind !== "Key" || id === (cluster?.key ?? id)),
+  );
   const candidates = new Map(
-    parts.map(([key, kind, end]) => [
+    [...parts, keyPart].map(([key, kind, end]) => [
       key,
-      tagged.filter(
+      usable.filter(
         (each) =>
           each.kind === kind && (each.tags["Name"] === `${name}-${end}` || each.tags[objectTag] === `${spoke}-${key}`),
       ),
@@ -164,7 +175,7 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
   const known: readonly (readonly [string, string | undefined])[] = [
     ...parts.map(([key]) => [key, found.get(key)?.id] as const),
     ...associationsOf(found, inAws, spec.network.zones),
-    [resources.key.key, cluster?.key],
+    [resources.key.key, cluster?.key ?? found.get(resources.key.key)?.id],
     [resources.oidcProvider.key, cluster?.oidcProvider],
     ...(first === undefined ? [] : [[resources.nodeGroup().key, first] as const]),
   ];
@@ -185,9 +196,10 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
       [...candidates].flatMap(([key, some]) => (some.length > 1 ? [[key, some.map(({ id }) => id)]] : [])),
     ),
     left: [
-      ...tagged.filter((each) => !all.has(each)).map(({ id }) => id),
+      ...tagged.filter((each) => !all.has(each)).map(({ kind, id }) => shown(kind, id)),
       ...others.map((group) => `node group ${group}`),
     ],
+    failed: new Map(tagged.flatMap(({ id, failed }) => (failed === undefined ? [] : [[id, failed]]))),
     contradictions: contradictions(subject, inAws, found),
   };
 }

@@ -35,6 +35,8 @@ export function atProvider(key: string, object: KubeObject, account: string): St
       return { id: "key-1", keyId: "key-1", arn: `arn:aws:kms:${region}:${account}:key/key-1` };
     case "EIP":
       return { id: `eipalloc-${key}`, allocationId: `eipalloc-${key}`, publicIp: `203.0.113.${key.slice(-1)}` };
+    case "NATGateway":
+      return { id: `natgateway-${key}`, publicIp: `203.0.113.${key.slice(-1)}` };
     case "LaunchTemplate":
       return { id: "lt-1", latestVersion: object.metadata.generation };
     case "OpenIDConnectProvider":

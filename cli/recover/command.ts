@@ -22,7 +22,8 @@ export const help = `Usage: fleet recover <spoke> [--yes] [options]
 Crossplane's AWS provider forgets what it was making when it is killed. It then says "cannot determine creation result", makes the
 same again, or fails because AWS has it already. This looks in AWS for what was made, by the spoke's tags, notes the IDs at the
 managed resources on the hub, and lets Crossplane make what AWS does not have. It names what was made twice, which nobody
-manages. It changes nothing in AWS. Without --yes it says what it would do, and changes nothing on the hub either.
+manages, and what AWS failed to make. It changes nothing in AWS. Without --yes it says what it would do, and changes nothing on
+the hub either.
 
 ${spokeAccountHelp}
 
@@ -47,7 +48,7 @@ const lines = (head: string, items: readonly string[]): string[] =>
   items.length === 0 ? [] : [head, ...items.map((item) => `  ${item}`)];
 
 /** What is done, and what is left to a person. */
-const report = ({ again, found, left, several, unknown }: Plan): string[] => [
+const report = ({ again, failed, found, left, several, unknown }: Plan): string[] => [
   ...lines(
     "AWS has what Crossplane began to make; its ID is noted:",
     found.map(({ object, id }) => `${named(object)}: ${id}`),
@@ -59,6 +60,10 @@ const report = ({ again, found, left, several, unknown }: Plan): string[] => [
   ...lines(
     "AWS has several that it could be. Delete those that nothing uses, then run this again:",
     several.map(({ object, ids }) => `${named(object)}: ${ids.join(", ")}`),
+  ),
+  ...lines(
+    "AWS failed to make it. Delete it in AWS, with the others that are named where nothing uses them; Crossplane then makes it anew:",
+    failed.map(({ object, id, why, others }) => `${named(object)}: ${[id, ...others].join(", ")} (${why})`),
   ),
   ...lines(
     `Not to be found before what uses it is there. Look in AWS; if it is there, set the annotation ${externalName} to its ID, and in any case ${createSucceeded} to the time of now:`,
@@ -141,5 +146,5 @@ export async function run(
     await tell(hub, plan);
     console.log(`Crossplane was told. fleet why ${name} shows how it goes on`);
   } else if (isToDo) console.log("Nothing was changed: --yes does it");
-  return plan.several.length + plan.unknown.length > 0 || (isToDo && !values.yes) ? 1 : 0;
+  return plan.several.length + plan.failed.length + plan.unknown.length > 0 || (isToDo && !values.yes) ? 1 : 0;
 }

@@ -2,7 +2,7 @@ import { existingIds, numberedResources } from "../../functions/spoke/existing.t
 import { condition, type KubeObject } from "../../functions/spoke/kube.ts";
 import { resources } from "../../functions/spoke/resources.ts";
 import { crossplaneAnnotations } from "../../lib/labels.ts";
-import type { Recognized } from "../adopt/recognize.ts";
+import { type Recognized, shown } from "../adopt/recognize.ts";
 
 /** How interrupted creations ended. */
 
@@ -20,6 +20,12 @@ export interface Plan {
   readonly again: readonly Interrupted[];
   /** AWS has several that it could be. */
   readonly several: readonly (Interrupted & { readonly ids: readonly string[] })[];
+  /** AWS failed to make it, and has it still; `others` may be why, with what it can't share. */
+  readonly failed: readonly (Interrupted & {
+    readonly id: string;
+    readonly why: string;
+    readonly others: readonly string[];
+  })[];
   /** What it would be found by, the cluster or a subnet, is not there. */
   readonly unknown: readonly Interrupted[];
   /** IDs of what was made twice. */
@@ -42,7 +48,7 @@ const isStuck = (object: KubeObject): boolean =>
   condition(object, "Synced")?.status === "False";
 
 /** Kinds that AWS numbers and that are found by the cluster that uses them. */
-const byCluster: readonly string[] = ["Key", "OpenIDConnectProvider", "SecurityGroupIngressRule"];
+const byCluster: readonly string[] = ["OpenIDConnectProvider", "SecurityGroupIngressRule"];
 /** Kinds that AWS numbers: a node group has a name. */
 const numberedKinds = new Set(
   [...byCluster, ...Object.values(numberedResources).map(({ kind }) => kind)].filter((kind) => kind !== "NodeGroup"),
@@ -57,7 +63,7 @@ function isHidden({ kind }: KubeObject, key: string, { existing, missing }: Reco
 /** What carries the spoke's tags, is no part of it as Git describes it, and is no managed resource either, such as what is on its way out. */
 function unmanaged(objects: readonly KubeObject[], { left }: Recognized): string[] {
   const managed = new Set(objects.flatMap((object) => annotation(object, externalName) ?? []));
-  return left.filter((each) => !managed.has(each.replace(/^node group /, "")));
+  return left.filter((each) => !managed.has(each.replace(/^(node group|key) /, "")));
 }
 
 /**
@@ -69,7 +75,8 @@ export function planOf(objects: readonly KubeObject[], recognized: Recognized): 
   const ids = existingIds({ spec: { existing: recognized.existing } as never });
   const candidates = (key: string): readonly string[] =>
     recognized.ambiguous.get(key) ?? [ids.get(key)].filter((id) => id !== undefined);
-  const plan = { found: [], again: [], several: [], unknown: [], left: unmanaged(objects, recognized) } as {
+  const left = unmanaged(objects, recognized);
+  const plan = { found: [], again: [], several: [], failed: [], unknown: [], left } as {
     -readonly [Field in keyof Plan]: Plan[Field][number][];
   };
   for (const object of objects) {
@@ -78,8 +85,11 @@ export function planOf(objects: readonly KubeObject[], recognized: Recognized): 
     const isNumbered = numberedKinds.has(object.kind);
     const inAws = isNumbered ? candidates(key) : [];
     const [id] = inAws;
-    if (!isIncomplete(object) && !isStuck(object)) {
-      if (name !== undefined && inAws.includes(name)) plan.left.push(...inAws.filter((each) => each !== name));
+    const why = recognized.failed.get(name ?? "");
+    if (name !== undefined && why !== undefined) plan.failed.push({ object, id: name, why, others: inAws });
+    else if (!isIncomplete(object) && !isStuck(object)) {
+      if (name === undefined || !inAws.includes(name)) continue;
+      plan.left.push(...inAws.filter((each) => each !== name).map((each) => shown(object.kind, each)));
     } else if (inAws.length > 1) plan.several.push({ object, ids: inAws });
     else if (id !== undefined) plan.found.push({ object, id });
     else if (!isIncomplete(object)) continue;

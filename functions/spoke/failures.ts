@@ -61,6 +61,13 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "AWS failed to make it, and Crossplane does not try again. aws eks describe-nodegroup or describe-cluster says why, under health. Another spec.nodes makes another node group; for the same one again, delete what failed (aws eks delete-nodegroup or delete-cluster): Crossplane makes it anew at its next look",
   },
+  // What observed.ts says of a NAT gateway.
+  {
+    pattern: /AWS reports no address of it/,
+    reason: "CreationFailed",
+    remedy:
+      "if it stays so for minutes, AWS failed to make it, and aws ec2 describe-nat-gateways says why, under FailureMessage. After an interrupted creation another one has its address: fleet recover <name> names both",
+  },
   {
     pattern: /AWS reports the status (DEGRADED|DELETE_FAILED)/,
     reason: "Degraded",

@@ -65,8 +65,21 @@ const working: readonly string[] = ["ACTIVE", "UPDATING", "DEGRADED"];
 export const statusInAws = (object: KubeObject | undefined): string | undefined =>
   textAt(object?.status, "atProvider", "status");
 
-/** Whether AWS says of a cluster or node group that it works; undefined where AWS has said nothing, or has no status for the kind. */
+/**
+ * Whether AWS has a NAT gateway for the internet without an address. It is being made then, or AWS failed to make it; the provider does not tell
+ * its state (terraform-provider-aws, internal/service/ec2/vpc_nat_gateway.go).
+ */
+export function lacksAddress(object: KubeObject | undefined): boolean {
+  if (object?.kind !== "NATGateway") return false;
+  const [id, type, publicIp, association] = ["id", "connectivityType", "publicIp", "associationId"].map((field) =>
+    textAt(object.status, "atProvider", field),
+  );
+  return Boolean(id) && type !== "private" && !publicIp && !association;
+}
+
+/** Whether a cluster, a node group or a NAT gateway works by what AWS says of it; undefined where AWS has said nothing, or has no status for the kind. */
 export function worksInAws(object: KubeObject | undefined): boolean | undefined {
+  if (lacksAddress(object)) return false;
   const said = statusInAws(object);
   return said === undefined ? undefined : working.includes(said);
 }

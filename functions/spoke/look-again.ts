@@ -1,9 +1,9 @@
 import { lookAgainAnnotation } from "../../lib/labels.ts";
-import { type KubeObject, statusInAws } from "./kube.ts";
+import { type KubeObject, lacksAddress, statusInAws } from "./kube.ts";
 import { troubled } from "./observed.ts";
 
 /**
- * Seconds between two looks at a cluster or node group, by its status: what passes by itself, and what a person mends or removes. The provider
+ * Seconds between two looks at a cluster, node group or NAT gateway, by its status: what passes by itself, and what a person mends or removes. The provider
  * reports no status before AWS is done, unless it was killed meanwhile.
  */
 const seconds: Readonly<Record<string, number>> = {
@@ -16,7 +16,7 @@ const seconds: Readonly<Record<string, number>> = {
  * next poll, up to an hour later; a changed annotation has it look at once (crossplane-runtime, pkg/resource/predicates.go).
  */
 export function withLook(manifest: KubeObject, observed: KubeObject | undefined, now: number): KubeObject {
-  const every = seconds[statusInAws(observed) ?? ""];
+  const every = seconds[lacksAddress(observed) ? "PENDING" : (statusInAws(observed) ?? "")];
   if (every === undefined) return manifest;
   const period = every * 1000;
   const annotations = {

@@ -1,4 +1,4 @@
-import { at, condition, goesOn, isReady, type KubeObject, statusInAws } from "./kube.ts";
+import { at, condition, goesOn, isReady, type KubeObject, lacksAddress, statusInAws } from "./kube.ts";
 import type { Resource } from "./resources.ts";
 
 /** The composed resources as they are in the cluster, by composition resource name. */
@@ -59,6 +59,8 @@ export function failureMessage(object: KubeObject): string | undefined {
   const inAws = statusInAws(object) ?? "";
   if (troubled.includes(inAws)) return `AWS reports the status ${inAws}`;
   const ready = condition(object, "Ready");
+  // Before, the provider waits for AWS.
+  if (ready?.status === "True" && lacksAddress(object)) return "AWS reports no address of it";
   // HealthCheckCanceled: a new commit came while Flux waited for the previous one; it starts again at once.
   const expected = ["Creating", "Deleting", "Progressing", "DependencyNotReady", "HealthCheckCanceled"];
   return ready?.status === "False" &&

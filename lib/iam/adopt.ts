@@ -1,6 +1,6 @@
 import { type PolicyDocument, policy } from "./policy.ts";
 
-/** What `fleet adopt` reads of an account. None of it but the cluster and its node groups can be named (Service Authorization Reference). */
+/** What `fleet adopt` and `fleet recover` read of an account. None of it but the cluster, its node groups and keys can be named (Service Authorization Reference), and which keys it is are what is looked for. */
 export const adoptPolicy = (): PolicyDocument =>
   policy({
     Sid: "WhatASpokeIsMadeOf",
@@ -19,6 +19,9 @@ export const adoptPolicy = (): PolicyDocument =>
       "eks:DescribeNodegroup",
       "eks:ListNodegroups",
       "iam:ListOpenIDConnectProviders",
+      "kms:DescribeKey",
+      "kms:ListKeys",
+      "kms:ListResourceTags",
     ],
     Resource: ["*"],
   });

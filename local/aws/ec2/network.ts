@@ -173,8 +173,11 @@ export const natGateway = ec2({
     of: ({ State }) => State as string,
     usable: ["available"],
     pending: ["pending"],
-    leaving: ["deleting", "failed"],
-    reason: ({ FailureMessage }) => FailureMessage as string | undefined,
+    // Terraform reads one that failed like any other (hashicorp/terraform#8687).
+    leaving: ["deleting"],
+    reason({ FailureCode: code, FailureMessage: message }) {
+      return code === undefined ? undefined : `${code as string}: ${message as string}`;
+    },
   },
   fields: {
     subnetId: { fixed },

@@ -23,6 +23,8 @@ const SERVICES = [
 
 const byService = z.partialRecord(z.enum(SERVICES), z.number().positive());
 
+const action = z.string().regex(/^[a-z0-9-]+:[A-Z][A-Za-z0-9]+$/, "must be an action of IAM, such as ec2:CreateVpc");
+
 const schema = z.strictObject({
   /**
    * Requests per second that a service answers; after a rest as many at once. All others are throttled. AWS counts in such buckets too, whose
@@ -34,11 +36,17 @@ const schema = z.strictObject({
   /** Seconds in which new tags do not count for conditions yet. KMS documents up to 5 minutes ("ABAC for AWS KMS"). @default 0 */
   tagsUncountedSeconds: byService.default({}),
   /**
-   * Actions as IAM names them (ec2:CreateVpc). AWS does what the first request for each asks for and holds its answer for a minute, in which whoever
-   * asked can be killed. @default none
+   * Actions as IAM names them (ec2:CreateVpc), or each with a text that a request for it has to contain: a name or a tag, which not every
+   * request has. AWS does what the first request for each asks for and holds its answer for a minute, in which whoever asked can be killed.
+   * @default none
    */
   heldAnswers: z
-    .array(z.string().regex(/^[a-z0-9-]+:[A-Z][A-Za-z0-9]+$/, "must be an action of IAM, such as ec2:CreateVpc"))
+    .array(
+      z.union([
+        action.transform((held) => ({ action: held, containing: undefined })),
+        z.strictObject({ action, containing: z.string().min(1).optional() }),
+      ]),
+    )
     .default([]),
 });
 

@@ -19,13 +19,18 @@ export function actionOf(request: HttpRequest): string | undefined {
   return service === undefined || !name ? undefined : `${service}:${name}`;
 }
 
+/** Whether a request has a text in its path or its body, as it was sent. */
+const contains = ({ body, url }: HttpRequest, text: string | undefined): boolean =>
+  text === undefined || url.includes(text) || body.includes(text);
+
 /** Gives a function that names the action of a request whose answer is to be held: of the first for each action since the faults have it. */
 export function firsts(): (request: HttpRequest, faults: Pick<Faults, "heldAnswers">) => string | undefined {
   const seen = new Set<string>();
   return (request, { heldAnswers }) => {
-    for (const action of seen) if (!heldAnswers.includes(action)) seen.delete(action);
+    for (const action of seen) if (heldAnswers.every((held) => held.action !== action)) seen.delete(action);
     const action = heldAnswers.length === 0 ? undefined : actionOf(request);
-    if (action === undefined || !heldAnswers.includes(action) || seen.has(action)) return undefined;
+    const isHeld = heldAnswers.some((held) => held.action === action && contains(request, held.containing));
+    if (action === undefined || !isHeld || seen.has(action)) return undefined;
     seen.add(action);
     return action;
   };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { look } from "../../../cli/adopt/aws.ts";
 import { adoptPolicy } from "../../../lib/iam/adopt.ts";
-import { type Answers, ec2, fakeAws, identity, Refusal, result, tagSet } from "../doctor/support/aws.ts";
+import { type Answers, type Asked, ec2, fakeAws, identity, Refusal, result, tagSet } from "../doctor/support/aws.ts";
 
 let close = async () => {};
 afterEach(() => close());
@@ -15,7 +15,19 @@ const association = (id: string, subnet: string, state = "associated") =>
   `<item><routeTableAssociationId>${id}</routeTableAssociationId><subnetId>${subnet}</subnetId>` +
   `<associationState><state>${state}</state></associationState></item>`;
 
+const keyTags = (all: Readonly<Record<string, string>>) => ({
+  Tags: Object.entries(all).map(([TagKey, TagValue]) => ({ TagKey, TagValue })),
+});
+/** What KMS answers of a key of AWS, one that only its own policy opens, the spoke's, and one of it that is on its way out. */
+const tagsOfKey = ({ input: { KeyId } }: Asked) =>
+  KeyId === "closed" ? new Refusal("AccessDeniedException") : keyTags(KeyId === "aws" ? {} : named("secrets"));
+
 const answers: Answers = {
+  ListKeys: { Keys: ["aws", "closed", "1234", "gone"].map((KeyId) => ({ KeyId })) },
+  ListResourceTags: tagsOfKey,
+  DescribeKey: ({ input: { KeyId } }) => ({
+    KeyMetadata: { KeyId, KeyState: KeyId === "gone" ? "PendingDeletion" : "Disabled" },
+  }),
   GetCallerIdentity: identity("arn:aws:iam::111122223333:user/ann", "111122223333"),
   DescribeVpcs: ec2("DescribeVpcs", "vpcSet", [
     `<vpcId>vpc-1</vpcId><cidrBlock>10.1.0.0/16</cidrBlock>${tags("vpc")}`,
@@ -38,6 +50,7 @@ const answers: Answers = {
     `<natGatewayId>nat-1</natGatewayId><vpcId>vpc-1</vpcId><state>available</state>${tags("nat-0")}`,
     // AWS shows them for about an hour.
     `<natGatewayId>nat-0</natGatewayId><state>deleted</state>${tags("nat-0")}`,
+    `<natGatewayId>nat-2</natGatewayId><vpcId>vpc-1</vpcId><state>failed</state><failureCode>Resource.AlreadyAssociated</failureCode><failureMessage>it is associated</failureMessage>${tags("nat-0")}`,
   ]),
   DescribeVpcEndpoints: ec2("DescribeVpcEndpoints", "vpcEndpointSet", [
     `<vpcEndpointId>vpce-1</vpcEndpointId><vpcId>vpc-1</vpcId><state>available</state>${tags("s3")}`,
@@ -81,7 +94,7 @@ describe("what AWS has of a spoke", () => {
     const { account, cluster, tagged } = await found();
     expect(account).toBe("111122223333");
     expect(tagged.map(({ id }) => id)).toEqual([
-      ...["vpc-1", "subnet-1", "igw-1", "rtb-1", "eipalloc-1", "nat-1", "vpce-1", "lt-1"],
+      ...["vpc-1", "subnet-1", "igw-1", "rtb-1", "eipalloc-1", "nat-1", "nat-2", "vpce-1", "lt-1", "1234"],
     ]);
     expect(tagged).toContainEqual({ kind: "VPC", id: "vpc-1", cidr: "10.1.0.0/16", tags: named("vpc") });
     expect(tagged).toContainEqual(expect.objectContaining({ zone: "eu-west-1a", cidr: "10.1.0.0/18" }));
@@ -90,9 +103,14 @@ describe("what AWS has of a spoke", () => {
       "igw-1",
       "rtb-1",
       "nat-1",
+      "nat-2",
       "vpce-1",
     ]);
     expect(tagged).toContainEqual(expect.objectContaining({ associations: { "subnet-1": "rtbassoc-1" } }));
+    expect(tagged.flatMap(({ id, failed }) => (failed === undefined ? [] : [[id, failed]]))).toEqual([
+      ["nat-2", "Resource.AlreadyAssociated: it is associated"],
+    ]);
+    expect(tagged).toContainEqual({ kind: "Key", id: "1234", tags: named("secrets") });
     expect(cluster).toEqual({
       ...{ version: "1.35", tags: own, vpcId: "vpc-1", key: "1234", rules: { "10.0.0.0/16": "sgr-1" } },
       oidcProvider: "arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-west-1.amazonaws.com/id/BLUE",
@@ -117,6 +135,18 @@ describe("what AWS has of a spoke", () => {
     expect([...asked].sort()).toEqual([...operations, "GetCallerIdentity"].sort());
     const regions = aws.asked.filter(({ operation }) => operation !== "ListOpenIDConnectProviders");
     expect(new Set(regions.map(({ region }) => region))).toEqual(new Set(["eu-west-1"]));
+  });
+
+  test("is not guessed where no key tells its tags: then the right is missing", async () => {
+    const { found } = await ask({ ListResourceTags: new Refusal("AccessDeniedException") });
+    await expect(found()).rejects.toThrow(
+      /^AWS did not answer kms:ListResourceTags: AccessDeniedException: .* Allow this identity kms:ListResourceTags: docs/,
+    );
+  });
+
+  test("has no key in an account without any", async () => {
+    const { found } = await ask({ ListKeys: { Keys: [] } });
+    expect((await found()).tagged.map(({ kind }) => kind)).not.toContain("Key");
   });
 
   test.each([

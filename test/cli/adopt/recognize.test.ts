@@ -32,7 +32,7 @@ describe("the parts of a spoke in AWS", () => {
     const { existing } = recognize(subject, made);
     for (const [key, { object }] of blue.live) {
       const id = existing[key];
-      if (id === undefined || key === "key" || key === "oidc-provider") continue;
+      if (id === undefined || key === "oidc-provider") continue;
       expect([key, id]).toEqual([key, (object.status as { atProvider: { id: string } }).atProvider.id]);
     }
   });
@@ -64,10 +64,33 @@ describe("the parts of a spoke in AWS", () => {
     expect(missing).toEqual([]);
   });
 
-  test("without a control plane are taken in as far as they go", () => {
+  test("without a control plane are taken in as far as they go, a key by its tags", () => {
     const { existing, missing } = recognize(subject, { ...made, cluster: undefined });
-    expect(existing).toHaveProperty("vpc");
-    expect(missing).toEqual(["key", "oidc-provider", "cluster"]);
+    expect(existing).toMatchObject({ vpc: "vpc-vpc", key: "key-1" });
+    expect(missing).toEqual(["oidc-provider", "cluster"]);
+    const withoutKey = made.tagged.filter(({ kind }) => kind !== "Key");
+    expect(recognize(subject, { ...made, tagged: withoutKey, cluster: undefined }).missing).toContain("key");
+  });
+
+  test("have the key that the cluster uses, whatever its tags say; another one with the tags is named", () => {
+    const other = { ...(made.tagged.find(({ kind }) => kind === "Key") as Tagged), id: "key-2" };
+    const both = { ...made, tagged: [...made.tagged, other] };
+    expect(recognize(subject, both)).toMatchObject({ existing: { key: "key-1" }, left: ["key key-2"] });
+    expect(recognize(subject, { ...both, cluster: undefined }).ambiguous).toEqual(
+      new Map([["key", ["key-1", "key-2"]]]),
+    );
+    const { existing } = recognize(subject, cluster({ key: "key-of-somebody" }));
+    expect(existing).toMatchObject({ key: "key-of-somebody" });
+  });
+
+  test("are never those that AWS failed to make, which are named with AWS's reason", () => {
+    const failed = changed((each) =>
+      each.kind === "NATGateway" ? { ...each, failed: "Resource.AlreadyAssociated" } : each,
+    );
+    const { existing, ...said } = recognize(subject, failed);
+    expect(existing).not.toHaveProperty("nat-0");
+    expect(said).toMatchObject({ missing: ["nat-0"], left: ["natgateway-nat-0"] });
+    expect(said.failed).toEqual(new Map([["natgateway-nat-0", "Resource.AlreadyAssociated"]]));
   });
 });
 

@@ -91,6 +91,14 @@ describe("fleet recover", () => {
     );
   });
 
+  test("names what AWS failed to make with what is in its way, tells Crossplane nothing, and ends with 1", async () => {
+    const gateway = made.tagged.find(({ kind }) => kind === "NATGateway") as (typeof made.tagged)[number];
+    const failed = { ...made, tagged: [...made.tagged, { ...gateway, id: "nat-2", failed: "Why: it failed" }] };
+    const objects = objectsWith({ "nat-0": { "crossplane.io/external-name": "nat-2" } });
+    expect(await recover(objects, failed, "--yes")).toEqual({ code: 1, told: {} });
+    expect(said).toContain(`makes it anew:\n  NATGateway blue-nat-0: nat-2, ${known("nat-0")} (Why: it failed)\n`);
+  });
+
   test("says so where nothing was interrupted", async () => {
     expect(await recover(objectsWith({}), made)).toEqual({ code: 0, told: {} });
     expect(said).toBe("Nothing of blue was interrupted (account 000000000000, us-east-1)\n");

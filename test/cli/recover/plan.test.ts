@@ -12,17 +12,21 @@ const made = inAwsOf(blue);
 const { begun, failing, known, objectsWith } = interruptedIn(blue);
 
 function plan(changes: Parameters<typeof objectsWith>[0], inAws: InAws = made) {
-  const { again, found, left, several, unknown } = planOf(objectsWith(changes), recognize(subjectOf(blue), inAws));
+  const { again, failed, found, left, several, unknown } = planOf(
+    objectsWith(changes),
+    recognize(subjectOf(blue), inAws),
+  );
   const name = ({ object }: { object: { metadata: { name: string } } }) => object.metadata.name;
   return {
     found: Object.fromEntries(found.map((each) => [name(each), each.id])),
     again: again.map(name),
     several: Object.fromEntries(several.map((each) => [name(each), each.ids])),
+    failed: Object.fromEntries(failed.map((each) => [name(each), [each.id, ...each.others, each.why]])),
     unknown: unknown.map(name),
     left,
   };
 }
-const nothing = { found: {}, again: [], several: {}, unknown: [], left: [] };
+const nothing = { found: {}, again: [], several: {}, failed: {}, unknown: [], left: [] };
 const without = (kind: string): InAws => ({ ...made, tagged: made.tagged.filter((each) => each.kind !== kind) });
 const twice = (kind: string, id: string): InAws => {
   const one = made.tagged.find((each) => each.kind === kind) as Tagged;
@@ -49,12 +53,26 @@ describe("a creation of which Crossplane can't determine the result", () => {
       several: { "blue-address-0": [known("address-0"), "eipalloc-2"] },
     }));
 
-  test.each(["key", "oidc-provider"])("of %s is left to a person until the cluster that uses it is there", (key) => {
+  test("of an OIDC provider is left to a person until the cluster that uses it is there", () => {
+    const key = "oidc-provider";
     expect(plan({ [key]: begun }, { ...made, cluster: undefined })).toMatchObject({
       found: {},
       unknown: [`blue-${key}`],
     });
     expect(plan({ [key]: begun })).toMatchObject({ found: { [`blue-${key}`]: expect.anything() }, unknown: [] });
+  });
+
+  test("of a key ended where AWS has one with the tags, before there is a cluster too", () => {
+    const early = { ...made, cluster: undefined };
+    expect(plan({ key: begun }, early)).toEqual({ ...nothing, found: { "blue-key": known("key") } });
+    expect(plan({ key: begun }, { ...without("Key"), cluster: undefined })).toEqual({
+      ...nothing,
+      again: ["blue-key"],
+    });
+    expect(plan({ key: begun }, { ...twice("Key", "key-2"), cluster: undefined })).toEqual({
+      ...nothing,
+      several: { "blue-key": [known("key"), "key-2"] },
+    });
   });
 
   test("of a route table's association is begun anew where its subnet is there without one", () => {
@@ -78,7 +96,7 @@ describe("a creation that fails because AWS has the resource already", () => {
 
   test.each([
     ["nat-0", without("NATGateway")],
-    ["key", { ...made, cluster: undefined }],
+    ["key", { ...without("Key"), cluster: undefined }],
   ])("of %s is left alone where AWS has none: something else is wrong", (key, inAws) =>
     expect(plan({ [key]: failing }, inAws)).toEqual(nothing),
   );
@@ -86,6 +104,37 @@ describe("a creation that fails because AWS has the resource already", () => {
 
 test("what was made twice is named, and the one that the hub knows is not", () =>
   expect(plan({}, twice("EIP", "eipalloc-2"))).toEqual({ ...nothing, left: ["eipalloc-2"] }));
+
+test.each([
+  ["a cluster", made.cluster],
+  ["no cluster yet", undefined],
+])("a key that was made twice is named as a key, with %s", (_, cluster) =>
+  expect(plan({}, { ...twice("Key", "key-2"), cluster })).toEqual({ ...nothing, left: ["key key-2"] }),
+);
+
+describe("a NAT gateway that AWS failed to make", () => {
+  const failed = (id: string): InAws => {
+    const one = made.tagged.find(({ kind }) => kind === "NATGateway") as Tagged;
+    return { ...made, tagged: [...made.tagged, { ...one, id, failed: "Resource.AlreadyAssociated: why" }] };
+  };
+  const object = { "crossplane.io/external-name": "nat-2" };
+
+  test("is named with the one that has its address", () =>
+    expect(plan({ "nat-0": object }, failed("nat-2"))).toEqual({
+      ...nothing,
+      failed: { "blue-nat-0": ["nat-2", known("nat-0"), "Resource.AlreadyAssociated: why"] },
+    }));
+
+  test("is named alone where there is no other", () => {
+    const alone = { ...made, tagged: failed("nat-2").tagged.filter(({ id }) => id !== known("nat-0")) };
+    expect(plan({ "nat-0": object }, alone).failed).toEqual({
+      "blue-nat-0": ["nat-2", "Resource.AlreadyAssociated: why"],
+    });
+  });
+
+  test("is left over where Crossplane knows another one", () =>
+    expect(plan({}, failed("nat-2"))).toEqual({ ...nothing, left: ["nat-2"] }));
+});
 
 test("what the hub manages is not left over, though it is no part of the spoke as Git describes it", () => {
   const former = Object.entries(made.cluster?.nodeGroups ?? {}).map(([name, fields]) => [

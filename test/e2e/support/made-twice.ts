@@ -10,13 +10,14 @@ import {
   DetachInternetGatewayCommand,
   ReleaseAddressCommand,
 } from "@aws-sdk/client-ec2";
+import { ScheduleKeyDeletionCommand } from "@aws-sdk/client-kms";
 import { account, eventually } from "./fleet.ts";
 
-/** Deletes in AWS what `fleet recover` says was made twice, as a person does who has looked whether something uses it. */
+/** Deletes in AWS what `fleet recover` says was made twice, or could not be made, as a person does who has looked whether something uses it. */
 
 type Delete = (id: string) => Promise<unknown>;
 
-const { ec2 } = account;
+const { ec2, kms } = account;
 
 /** By what IDs begin with, in the order in which AWS lets go of them. */
 const deletions: readonly (readonly [prefix: string, remove: Delete])[] = [
@@ -29,6 +30,9 @@ const deletions: readonly (readonly [prefix: string, remove: Delete])[] = [
   ["lt-", (LaunchTemplateId) => ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId }))],
   ["vpc-", (VpcId) => ec2.send(new DeleteVpcCommand({ VpcId }))],
 ];
+/** Of KMS keys, which have none before theirs. */
+const keyId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const deleteKey: Delete = (KeyId) => kms.send(new ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays: 7 }));
 
 /** This call alone reports a refusal in its answer. */
 async function deleteVpcEndpoint(id: string): Promise<void> {
@@ -46,23 +50,27 @@ async function deleteInternetGateway(InternetGatewayId: string): Promise<void> {
   await ec2.send(new DeleteInternetGatewayCommand({ InternetGatewayId }));
 }
 
-/** The IDs that are to be deleted: all but the last of several, and all that nobody manages. */
+const idsInText = /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[a-z]+-[0-9a-f]{8,}\b/g;
+
+/** The IDs that are to be deleted: all but the last of several, and all of what failed or nobody manages. */
 function madeTwice(said: string): string[] {
   const blocks = said.split(/\n(?=\S)/);
   const idsOf = (block: string) =>
     block
       .split("\n")
       .slice(1)
-      .map((line) => line.match(/\b[a-z]+-[0-9a-f]{8,}\b/g) ?? []);
+      // AWS's reason, in parentheses, may name what is not to be deleted.
+      .map((line) => line.replace(/ \(.*$/, "").match(idsInText) ?? []);
   return blocks.flatMap((block) => {
     if (block.startsWith("AWS has several")) return idsOf(block).flatMap((ids) => ids.slice(0, -1));
-    return block.startsWith("With the spoke's tags") ? idsOf(block).flat() : [];
+    return /^(With the spoke's tags|AWS failed)/.test(block) ? idsOf(block).flat() : [];
   });
 }
 
 /** Deletes what the output of `fleet recover` names. Rejects where something of it stays in use. */
 export async function deleteMadeTwice(said: string): Promise<void> {
   const ids = madeTwice(said);
+  for (const id of ids.filter((each) => keyId.test(each))) await deleteKey(id);
   for (const [prefix, remove] of deletions)
     for (const id of ids.filter((each) => each.startsWith(prefix)))
       await eventually(60, () =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { lookAgainAnnotation } from "../../../lib/labels.ts";
 import { hub, nodeGroup, spoke } from "./support/fixtures.ts";
 import { failing, running, World } from "./support/world.ts";
 
@@ -29,18 +30,6 @@ describe("a failure", () => {
       "cannot determine creation result - remove the crossplane.io/external-create-pending annotation if it is safe to proceed",
       "NetworkReady",
       "CreationInterrupted",
-    ],
-    [
-      "association-public-0",
-      "create failed: Resource.AlreadyAssociated: the specified association already exists",
-      "NetworkReady",
-      "AlreadyExists",
-    ],
-    [
-      "subnet-public-0",
-      "async create failed: InvalidSubnet.Conflict: The CIDR '10.0.0.0/20' conflicts with another subnet",
-      "NetworkReady",
-      "AlreadyExists",
     ],
     [
       "vpc",
@@ -78,14 +67,73 @@ describe("a failure", () => {
     expect(world.settle().ready).toBe(true);
   });
 
-  it("to make an OIDC provider once more names the command that takes over the first", () => {
-    const world = new World(spoke());
-    const refusal =
-      "User: arn:aws:sts::000000000000:assumed-role/a/b is not authorized to perform: iam:CreateOpenIDConnectProvider";
-    world.reports.set("oidc-provider", failing(`create failed: AccessDenied: ${refusal} on resource: x`));
+  it.each([
+    [
+      "oidc-provider",
+      "IdentitiesReady",
+      "AccessDenied",
+      "AccessDenied: User: arn:aws:sts::000000000000:assumed-role/a/b is not authorized to perform: iam:CreateOpenIDConnectProvider on resource: x",
+    ],
+    [
+      "subnet-public-0",
+      "NetworkReady",
+      "AlreadyExists",
+      "creating EC2 Subnet: operation error EC2: CreateSubnet, https response error StatusCode: 400, RequestID: 1-2, api error InvalidSubnet.Conflict: The CIDR '10.0.0.0/20' conflicts with another subnet",
+    ],
+    [
+      "association-public-0",
+      "NetworkReady",
+      "AlreadyExists",
+      "creating Route Table (rtb-1) Association: api error Resource.AlreadyAssociated: the specified association for route table rtb-1 conflicts with an existing association",
+    ],
+    [
+      "route-public",
+      "NetworkReady",
+      "AlreadyExists",
+      "creating Route in Route Table (rtb-1) with destination (0.0.0.0/0): api error RouteAlreadyExists: The route identified by 0.0.0.0/0 already exists.",
+    ],
+    [
+      "nat-0",
+      "NetworkReady",
+      "AlreadyExists",
+      "waiting for EC2 NAT Gateway (nat-2) create: unexpected state 'failed', wanted target 'available'. last error: Resource.AlreadyAssociated: Elastic IP address [eipalloc-1] is already associated",
+    ],
+    [
+      "api-from-10-8-0-0-16",
+      "ControlPlaneReady",
+      "AlreadyExists",
+      'creating VPC Security Group Rule: api error InvalidPermission.Duplicate: the specified rule "peer: 10.8.0.0/16, TCP, from port: 443, to port: 443, ALLOW" already exists',
+    ],
+  ])("to make %s once more names the command that takes over the first", (key, type, reason, refusal) => {
+    const world = new World(spoke({ endpoint: { ...spoke().spec.endpoint, privateAccessCidrs: ["10.8.0.0/16"] } }));
+    world.reports.set(key, failing(`async create failed: failed to create the resource: [{0 ${refusal}  []}]`));
     world.settle();
-    expect(world.condition("IdentitiesReady")).toMatchObject({ status: "False", reason: "AccessDenied" });
-    expect(world.condition("IdentitiesReady")?.message).toContain("fleet recover <name>");
+    expect(world.condition(type)).toMatchObject({ status: "False", reason });
+    expect(world.condition(type)?.message).toContain("fleet recover <name>");
+  });
+
+  it("of AWS to make a NAT gateway is told although Crossplane calls it Ready, and nothing is routed through it", () => {
+    const world = new World(spoke());
+    const asked = () => world.object("nat-0").metadata.annotations?.[lookAgainAnnotation];
+    // As the provider reports it once it has forgotten the failure, or was killed while AWS made it.
+    world.reports.set("nat-0", (status) => ({
+      ...status,
+      atProvider: { id: "nat-2", allocationId: "eipalloc-nat-0", connectivityType: "public" },
+    }));
+    world.settle();
+    expect(world.condition("NetworkReady")).toMatchObject({ status: "False", reason: "CreationFailed" });
+    expect(world.condition("NetworkReady")?.message).toContain("fleet recover <name>");
+    expect([...world.live.keys()].filter((key) => key.startsWith("route-private"))).toEqual([]);
+    expect(asked()).toBe(new Date(Math.floor(world.now / 30_000) * 30_000).toISOString());
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(asked()).toBeUndefined();
+  });
+
+  it("is none of a NAT gateway without a way to the internet, which has no address", () => {
+    const world = new World(spoke());
+    world.reports.set("nat-0", (status) => ({ ...status, atProvider: { id: "nat-2", connectivityType: "private" } }));
+    expect(world.settle().ready).toBe(true);
   });
 
   it("to reach a private endpoint names the networks that have to be connected", () => {

@@ -1,6 +1,7 @@
 """What EC2 does not remove because something uses it."""
 
 from .load_balancer_interfaces import settle
+from .nat_gateways import ENDED
 
 
 def extend(_app, _secret):
@@ -22,7 +23,7 @@ def extend(_app, _secret):
     def delete_subnet(params):
         id_ = ec2._p(params, "SubnetId")
         inside = [eni for eni in ec2._network_interfaces.values() if eni["SubnetId"] == id_]
-        gateways = [nat for nat in ec2._nat_gateways.values() if nat["SubnetId"] == id_ and nat["State"] != "deleted"]
+        gateways = [nat for nat in ec2._nat_gateways.values() if nat["SubnetId"] == id_ and nat["State"] not in ENDED]
         if inside or gateways:
             return refused(f"The subnet '{id_}' has dependencies and cannot be deleted.")
         return originals["DeleteSubnet"](params)
@@ -51,7 +52,7 @@ def extend(_app, _secret):
     def has_mapped_addresses(vpc):
         gateways = (
             nat for nat in ec2._nat_gateways.values()
-            if nat["VpcId"] == vpc and nat["ConnectivityType"] == "public" and nat["State"] != "deleted"
+            if nat["VpcId"] == vpc and nat["ConnectivityType"] == "public" and nat["State"] not in ENDED
         )
         interfaces = (eni for eni in ec2._network_interfaces.values() if eni["VpcId"] == vpc and "Association" in eni)
         return any(gateways) or any(interfaces)

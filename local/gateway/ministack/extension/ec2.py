@@ -21,7 +21,6 @@ _MAKES = {
 # Where a route leads is no resource of the call that makes it.
 _TARGETS = ("CreateRoute", "ReplaceRoute")
 _ID = re.compile(r"^([a-z]+)-[0-9a-f]+$")
-_NAT_GATEWAY = re.compile(rb"<natGatewayId>([^<]+)</natGatewayId>.*?<natGatewayAddressSet/>", re.DOTALL)
 _TAGGED = re.compile(r"^TagSpecification\.\d+\.Tag\.\d+\.Key$")
 
 
@@ -55,24 +54,6 @@ def extend(_app, _secret):
             for role in filter(None, map(iam._roles.get, roles)):
                 call.passes_role(role["Arn"], "ec2.amazonaws.com")
 
-    describe = ec2._ACTION_MAP["DescribeNatGateways"]
-
-    def describe_nat_gateways(params):
-        """ministack answers without the address that a gateway was made with."""
-        status, headers, body = describe(params)
-
-        def with_address(match):
-            made_with = (ec2._nat_gateways.get(match[1].decode()) or {}).get("AllocationId")
-            address = ec2._addresses.get(made_with or "")
-            if not address:
-                return match[0]
-            item = f"<allocationId>{made_with}</allocationId><publicIp>{address['PublicIp']}</publicIp>"
-            addresses = f"<natGatewayAddressSet><item>{item}</item></natGatewayAddressSet>"
-            return match[0].replace(b"<natGatewayAddressSet/>", addresses.encode())
-
-        return status, headers, _NAT_GATEWAY.sub(with_address, body)
-
-    ec2._ACTION_MAP["DescribeNatGateways"] = describe_nat_gateways
     # The tags that come with a call are aws:RequestTag.
     replace(actions, "_TAG_MEMBERS", lambda original: original | {"TagSpecifications"})
     replace(actions, "request_tag_context", request_context)

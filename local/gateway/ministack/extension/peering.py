@@ -1,6 +1,6 @@
 """VPC peering: what EC2 refuses, and routes that change to a connection."""
 
-import ipaddress
+from .shared import overlap
 
 
 def extend(_app, _secret):
@@ -48,7 +48,3 @@ def extend(_app, _secret):
         return answer
 
     calls.update(CreateVpcPeeringConnection=create_peering, AcceptVpcPeeringConnection=accept_peering, ReplaceRoute=replace_route)
-
-
-def overlap(one, other):
-    return ipaddress.ip_network(one).overlaps(ipaddress.ip_network(other))

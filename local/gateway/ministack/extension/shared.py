@@ -1,9 +1,10 @@
-"""What the parts of the extension share: the key of the gateway, and how they replace functions."""
+"""What the parts of the extension share: the key of the gateway, how they replace functions, and whether networks overlap."""
 
 import base64
 import binascii
 import hashlib
 import hmac
+import ipaddress
 import json
 import time
 
@@ -36,3 +37,8 @@ def decode(part):
 def replace(module, name, make):
     """Replaces a function by `make(original)`; a name that is gone ends the process instead of leaving a hole."""
     setattr(module, name, make(getattr(module, name)))
+
+
+def overlap(one, other):
+    """Whether two CIDR blocks have addresses in common. EC2 takes a block with bits behind its prefix for the network it lies in."""
+    return ipaddress.ip_network(one, strict=False).overlaps(ipaddress.ip_network(other, strict=False))

@@ -51,6 +51,23 @@ test("the id of a route is told before it is waited for, so that an interruption
   await expect(route.create(aws, inputs)).rejects.toMatchObject({ id: "r-rtb-11080289494" });
 });
 
+test("a NAT gateway that EC2 fails to make is told with EC2's code and message, and read like any other", async () => {
+  const gateway = handlers.get("aws:ec2/natGateway:NatGateway") as Handler;
+  const why = {
+    FailureCode: "Resource.AlreadyAssociated",
+    FailureMessage: "Elastic IP address [e] is already associated",
+  };
+  const { aws } = fakeAws({
+    CreateNatGateway: { NatGateway: { NatGatewayId: "nat-1", State: "pending" } },
+    DescribeNatGateways: { NatGateways: [{ NatGatewayId: "nat-1", SubnetId: "subnet-1", State: "failed", ...why }] },
+  });
+  await expect(gateway.create(aws, { subnetId: "subnet-1", allocationId: "e" })).rejects.toMatchObject({
+    id: "nat-1",
+    message: expect.stringContaining("Resource.AlreadyAssociated: Elastic IP address [e] is already associated"),
+  });
+  expect(await gateway.read(aws, "nat-1", {})).toMatchObject({ subnetId: "subnet-1" });
+});
+
 test("a launch template without tags of its own carries none of those that its instances get", async () => {
   const template = handlers.get("aws:ec2/launchTemplate:LaunchTemplate") as Handler;
   const fake = fakeAws({ CreateLaunchTemplate: { LaunchTemplate: { LaunchTemplateId: "lt-1" } } });

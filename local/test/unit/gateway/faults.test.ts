@@ -116,7 +116,7 @@ describe("an answer that is held", () => {
 
   test("is the first to each action, and the first again when the fault has been taken back", () => {
     const held = firsts();
-    const heldAnswers = ["ec2:CreateVpc", "ec2:CreateSubnet"];
+    const heldAnswers = ["ec2:CreateVpc", "ec2:CreateSubnet"].map((action) => ({ action }));
     const vpc = form("ec2", "CreateVpc");
     expect(held(vpc, { heldAnswers })).toBe("ec2:CreateVpc");
     expect(held(vpc, { heldAnswers })).toBeUndefined();
@@ -124,6 +124,18 @@ describe("an answer that is held", () => {
     expect(held(form("ec2", "CreateRoute"), { heldAnswers })).toBeUndefined();
     expect(held(vpc, { heldAnswers: [] })).toBeUndefined();
     expect(held(vpc, { heldAnswers })).toBe("ec2:CreateVpc");
+  });
+
+  test("is the first that contains a text, in its path or its body", () => {
+    const held = firsts();
+    const heldAnswers = ["ec2:CreateVpc", "eks:CreateNodegroup"].map((action) => ({ action, containing: "blue" }));
+    const vpc = (name: string) => form("ec2", `CreateVpc&TagSpecification.1.Tag.1.Value=${name}`);
+    expect(held(vpc("green"), { heldAnswers })).toBeUndefined();
+    expect(held(vpc("blue"), { heldAnswers })).toBe("ec2:CreateVpc");
+    expect(held(vpc("blue"), { heldAnswers })).toBeUndefined();
+    const nodes = (cluster: string) => request("eks", { url: `/clusters/${cluster}/node-groups` });
+    expect(held(nodes("fleet-spoke-green"), { heldAnswers })).toBeUndefined();
+    expect(held(nodes("fleet-spoke-blue"), { heldAnswers })).toBe("eks:CreateNodegroup");
   });
 });
 
@@ -139,6 +151,16 @@ describe("the faults of an instance", () => {
     expect(await faults()).toEqual({ ...none, newRolesUnknownSeconds: 10 });
     await clearFaults({ dir });
     expect(await faults()).toEqual(none);
+    await clearFaults({ dir });
+  });
+
+  test("hold answers to an action, or to its requests with a text", async () => {
+    const held = { action: "ec2:CreateVpc", containing: "blue" };
+    await setFaults({ dir }, { heldAnswers: ["iam:CreateRole", held] });
+    expect(await faultsIn(faultsFile({ dir }))()).toEqual({
+      ...none,
+      heldAnswers: [{ action: "iam:CreateRole" }, held],
+    });
     await clearFaults({ dir });
   });
 

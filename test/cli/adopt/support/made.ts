@@ -9,7 +9,17 @@ import type { World } from "../../../functions/spoke/support/world.ts";
 
 const idOf = ({ status }: KubeObject): string => textAt(status, "atProvider", "id") ?? "";
 const forProvider = ({ spec }: KubeObject) => at(spec, "forProvider") as Record<string, unknown>;
-const inEc2 = ["VPC", "Subnet", "InternetGateway", "RouteTable", "EIP", "NATGateway", "VPCEndpoint", "LaunchTemplate"];
+const withTags = [
+  "VPC",
+  "Subnet",
+  "InternetGateway",
+  "RouteTable",
+  "EIP",
+  "NATGateway",
+  "VPCEndpoint",
+  "LaunchTemplate",
+  "Key",
+];
 
 /** The resources of one spoke; IDs are those that the simulation gives. */
 export function inAwsOf(world: World): InAws {
@@ -17,7 +27,7 @@ export function inAwsOf(world: World): InAws {
   const of = (kind: string) => objects.filter((object) => object.kind === kind);
   const associations = of("RouteTableAssociation").map((object) => ({ id: idOf(object), ...forProvider(object) }));
   const tagged = objects
-    .filter(({ kind }) => inEc2.includes(kind))
+    .filter(({ kind }) => withTags.includes(kind))
     .map((object): Tagged => {
       const { availabilityZone, cidrBlock, tags } = forProvider(object);
       const id = idOf(object);
@@ -38,7 +48,7 @@ export function inAwsOf(world: World): InAws {
       tags: forProvider(cluster)["tags"] as Tags,
       version: world.spoke.spec.kubernetesVersion,
       vpcId: idOf(of("VPC")[0] as KubeObject),
-      key: "key-1",
+      key: idOf(of("Key")[0] as KubeObject),
       oidcProvider: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/BLUE",
       nodeGroups: Object.fromEntries(groups),
       rules: Object.fromEntries(rules),

@@ -1,0 +1,140 @@
+import {
+  AllocateAddressCommand,
+  AssociateRouteTableCommand,
+  AttachInternetGatewayCommand,
+  AuthorizeSecurityGroupEgressCommand,
+  AuthorizeSecurityGroupIngressCommand,
+  CreateInternetGatewayCommand,
+  CreateNatGatewayCommand,
+  CreateRouteCommand,
+  CreateRouteTableCommand,
+  CreateSecurityGroupCommand,
+  CreateSubnetCommand,
+  CreateVpcCommand,
+  DeleteNatGatewayCommand,
+  DeleteSubnetCommand,
+  DescribeNatGatewaysCommand,
+  DescribeSecurityGroupRulesCommand,
+  type EC2Client,
+  RevokeSecurityGroupIngressCommand,
+} from "@aws-sdk/client-ec2";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type GatewayCloud, startGatewayCloud } from "../support/gateway.ts";
+
+/** What EC2 does not make a second time. */
+
+let cloud: GatewayCloud;
+let ec2: EC2Client;
+let VpcId: string | undefined;
+beforeAll(async () => {
+  cloud = await startGatewayCloud();
+  ({ ec2 } = cloud.deployer);
+  VpcId = (await ec2.send(new CreateVpcCommand({ CidrBlock: "10.20.0.0/16" }))).Vpc?.VpcId;
+});
+afterAll(() => cloud.remove());
+
+const subnet = async (CidrBlock: string, vpc = VpcId) =>
+  (await ec2.send(new CreateSubnetCommand({ VpcId: vpc, CidrBlock }))).Subnet?.SubnetId;
+const table = async () => (await ec2.send(new CreateRouteTableCommand({ VpcId }))).RouteTable?.RouteTableId;
+
+/** The code and the message that a call is refused with. */
+const refusal = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => "allowed",
+    ({ name, message }: Error) => `${name}: ${message}`,
+  );
+
+test("a subnet that overlaps one of its VPC is refused, in another VPC it is made", async () => {
+  await subnet("10.20.0.0/24");
+  for (const block of ["10.20.0.0/24", "10.20.0.128/25", "10.20.0.0/20"])
+    expect(await refusal(subnet(block))).toBe(
+      `InvalidSubnet.Conflict: The CIDR '${block}' conflicts with another subnet`,
+    );
+  const other = (await ec2.send(new CreateVpcCommand({ CidrBlock: "10.20.0.0/16" }))).Vpc?.VpcId;
+  expect(await refusal(subnet("10.20.0.0/24", other))).toBe("allowed");
+  expect(await refusal(subnet("10.20.1.0/24"))).toBe("allowed");
+});
+
+test("a subnet has one route table: a second association is refused, with the same table too", async () => {
+  const [SubnetId, first, second] = [await subnet("10.20.2.0/24"), await table(), await table()];
+  const associate = (RouteTableId: string | undefined) =>
+    ec2.send(new AssociateRouteTableCommand({ RouteTableId, SubnetId }));
+  await associate(first);
+  for (const id of [first, second])
+    expect(await refusal(associate(id))).toBe(
+      `Resource.AlreadyAssociated: the specified association for route table ${id} conflicts with an existing association`,
+    );
+});
+
+test("a route to a destination that a table has is refused, that of the VPC itself too", async () => {
+  const { InternetGateway } = await ec2.send(new CreateInternetGatewayCommand({}));
+  const GatewayId = InternetGateway?.InternetGatewayId;
+  await ec2.send(new AttachInternetGatewayCommand({ VpcId, InternetGatewayId: GatewayId }));
+  const route = async (RouteTableId: string | undefined, DestinationCidrBlock: string) =>
+    refusal(ec2.send(new CreateRouteCommand({ RouteTableId, DestinationCidrBlock, GatewayId })));
+  const [one, other] = [await table(), await table()];
+  expect(await route(one, "0.0.0.0/0")).toBe("allowed");
+  for (const block of ["0.0.0.0/0", "10.20.0.0/16"])
+    expect(await route(one, block)).toBe(`RouteAlreadyExists: The route identified by ${block} already exists.`);
+  expect(await route(other, "0.0.0.0/0")).toBe("allowed");
+});
+
+test("a rule that a security group has is refused, whatever its description, and nothing of its call is made", async () => {
+  const made = await ec2.send(new CreateSecurityGroupCommand({ VpcId, GroupName: "twice", Description: "twice" }));
+  const { GroupId } = made;
+  const port = (IpProtocol: string, ...networks: string[]) => ({
+    GroupId,
+    IpPermissions: [
+      {
+        IpProtocol,
+        FromPort: 443,
+        ToPort: 443,
+        IpRanges: networks.map((CidrIp) => ({ CidrIp, Description: `${IpProtocol} ${networks.length}` })),
+      },
+    ],
+  });
+  const all = { GroupId, IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }] };
+  const admit = (rules: ReturnType<typeof port>) => refusal(ec2.send(new AuthorizeSecurityGroupIngressCommand(rules)));
+  const refused =
+    'InvalidPermission.Duplicate: the specified rule "peer: 10.0.0.0/8, TCP, from port: 443, to port: 443, ALLOW" already exists';
+  expect(await admit(port("tcp", "10.0.0.0/8"))).toBe("allowed");
+  expect(await admit(port("6", "10.0.0.0/8"))).toBe(refused);
+  expect(await admit(port("tcp", "172.16.0.0/12", "10.0.0.0/8"))).toBe(refused);
+  const Filters = [{ Name: "group-id", Values: [GroupId ?? ""] }];
+  const { SecurityGroupRules = [] } = await ec2.send(new DescribeSecurityGroupRulesCommand({ Filters }));
+  expect(SecurityGroupRules.filter(({ IsEgress }) => !IsEgress).map(({ CidrIpv4 }) => CidrIpv4)).toEqual([
+    "10.0.0.0/8",
+  ]);
+  expect(await admit(port("udp", "10.0.0.0/8"))).toBe("allowed");
+  // AWS makes this one with the group.
+  expect(await refusal(ec2.send(new AuthorizeSecurityGroupEgressCommand(all)))).toBe(
+    'InvalidPermission.Duplicate: the specified rule "peer: 0.0.0.0/0, ALL, ALLOW" already exists',
+  );
+  await ec2.send(new RevokeSecurityGroupIngressCommand(port("tcp", "10.0.0.0/8")));
+  expect(await admit(port("tcp", "10.0.0.0/8"))).toBe("allowed");
+});
+
+test("a NAT gateway with an address that another has is accepted, and fails; it holds neither its subnet nor the address", async () => {
+  const [first, second] = [await subnet("10.20.3.0/24"), await subnet("10.20.4.0/24")];
+  const { AllocationId } = await ec2.send(new AllocateAddressCommand({ Domain: "vpc" }));
+  const make = async (SubnetId: string | undefined) =>
+    (await ec2.send(new CreateNatGatewayCommand({ SubnetId, AllocationId }))).NatGateway;
+  const described = async (id: string | undefined) => {
+    const { NatGateways } = await ec2.send(new DescribeNatGatewaysCommand({ NatGatewayIds: [id ?? ""] }));
+    return NatGateways?.[0];
+  };
+  const one = await make(first);
+  const two = await make(second);
+  expect(two?.State).toBe("pending");
+  expect(await described(two?.NatGatewayId)).toMatchObject({
+    State: "failed",
+    FailureCode: "Resource.AlreadyAssociated",
+    FailureMessage: `Elastic IP address [${AllocationId}] is already associated`,
+    NatGatewayAddresses: [{ AllocationId }],
+  });
+  expect((await described(two?.NatGatewayId))?.NatGatewayAddresses?.[0]?.PublicIp).toBeUndefined();
+  expect((await described(one?.NatGatewayId))?.NatGatewayAddresses?.[0]?.PublicIp).toBeDefined();
+  expect(await refusal(ec2.send(new DeleteSubnetCommand({ SubnetId: second })))).toBe("allowed");
+  await ec2.send(new DeleteNatGatewayCommand({ NatGatewayId: one?.NatGatewayId }));
+  expect((await described((await make(first))?.NatGatewayId))?.State).toBe("available");
+});
