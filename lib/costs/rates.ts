@@ -15,8 +15,8 @@ export const rates = {
   secretMonth: 0.4,
 } as const;
 
-/** The day on which {@link rates} were looked up. */
-export const ratesDate = "2026-11-26";
+/** The day of the copies of these pages in which {@link rates} were looked up. */
+export const ratesDate = "2026-09-20";
 
 /**
  * US dollars for an hour of a NAT gateway: as pipetail/cloudlint has had them since 2020-05-02 (pkg/worker/nat_gw_unused.go). AWS's price list of
