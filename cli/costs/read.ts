@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { SpokeSpec } from "../../functions/spoke/api.ts";
+import { hubName } from "../../lib/names.ts";
 import { withDefaults } from "../../lib/openapi.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { foldersIn, spokesIn } from "../fleet/folders.ts";
@@ -32,7 +33,7 @@ export async function spokeRows(checkout: string, fleet: string | undefined): Pr
       const missing = (schema["required"] as readonly (keyof SpokeSpec)[]).filter((key) => spec[key] === undefined);
       if (missing.length > 0) return missing.map((key) => missingField(opened.path, key));
       const { environment, tenant } = spec;
-      return rowOf({ name: spoke, environment, tenant }, spokeShape(spec));
+      return rowOf({ name: spoke, fleet: name, environment, tenant }, spokeShape(spec));
     }),
   );
   return {
@@ -73,6 +74,6 @@ export async function hubRow(root: string, name: string): Promise<Read> {
       "aws:region, and what the hub's nodes, network and sealing keys are",
       `run fleet doctor --stack ${name}, which says what is wrong`,
     );
-  const { environment = "", tenant = "" } = settings;
-  return { rows: [rowOf({ name: `hub of ${settings.fleet ?? name}`, environment, tenant }, shape)], problems: [] };
+  const { fleet = name, environment = "", tenant = "" } = settings;
+  return { rows: [rowOf({ name: hubName, fleet, environment, tenant }, shape)], problems: [] };
 }

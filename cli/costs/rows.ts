@@ -2,7 +2,9 @@ import { type Amount, type ClusterCost, type ClusterShape, clusterCost, items, s
 
 /** One cluster of a fleet, as `-o json` and `-o yaml` write it; amounts are US dollars a month, to the cent. */
 export interface Row extends ClusterCost {
+  /** That of the spoke, or hub. */
   readonly name: string;
+  readonly fleet: string;
   readonly environment: string;
   readonly tenant: string;
   readonly region: string;
@@ -36,7 +38,7 @@ const toTheCent = ({ least, usual, most }: Amount): Amount => ({
 });
 
 /** @param of whose cluster it is */
-export function rowOf(of: Pick<Row, "name" | "environment" | "tenant">, shape: ClusterShape): Row {
+export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">, shape: ClusterShape): Row {
   const cost = clusterCost(shape);
   const { min, desired, max, instanceTypes } = shape.nodes;
   const known = items.flatMap((item) => {

@@ -15,14 +15,18 @@ const range = ({ least, most }: Amount): string =>
 const nodesText = ({ nodes: { min, desired, max }, instanceType }: Row): string =>
   `${desired}${min === max ? "" : ` (${min} to ${max})`} ${instanceType ?? ""}`.trimEnd();
 
-const clusterLines = (rows: readonly Row[]): string[] =>
-  columns([
-    ["NAME", "ENVIRONMENT", "TENANT", "REGION", "NODES", "USD A MONTH", "RANGE"],
+/** Of one fleet its name is no column. */
+function clusterLines(rows: readonly Row[]): string[] {
+  const isOne = rows.every(({ fleet }) => fleet === rows[0]?.fleet);
+  return columns([
+    [...(isOne ? [] : ["FLEET"]), "NAME", "ENVIRONMENT", "TENANT", "REGION", "NODES", "USD A MONTH", "RANGE"],
     ...rows.map((row) => [
+      ...(isOne ? [] : [row.fleet]),
       ...[row.name, row.environment, row.tenant, row.region, nodesText(row)],
       ...[usual(row.month, row.unknown.length === 0), range(row.month)],
     ]),
   ]);
+}
 
 const sumLines = (title: string, sums: readonly Sum[]): string[] =>
   columns([
@@ -34,7 +38,7 @@ const sumLines = (title: string, sums: readonly Sum[]): string[] =>
 
 /** What is not in the amounts, and how old the prices are. */
 function remarks({ clusters }: Costs): string[] {
-  const unknown = clusters.flatMap((row) => row.unknown.map((what) => `${row.name}: ${what}`));
+  const unknown = clusters.flatMap((row) => row.unknown.map((what) => `${row.fleet}/${row.name}: ${what}`));
   const workedOut = [...new Set(clusters.flatMap((row) => row.workedOut))].sort();
   const [oldest] = clusters.flatMap((row) => row.oldest ?? []).sort();
   return [
