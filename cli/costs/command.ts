@@ -46,7 +46,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values, problems } = readLine("costs", argv, options, { choices });
   const checkout = resolve(values.repository ?? ".");
   const isCheckout = checkoutProblems(checkout, "gitops-system", systemTemplate);
-  const fleets = foldersIn(resolve(checkout, "spokes"));
+  const fleets = foldersIn(resolve(checkout, "clusters"));
   const named = values.fleet === undefined ? [] : chosenFleetProblems(values.fleet, fleets, checkout);
   refuse("costs", together(problems, isCheckout.length > 0 ? isCheckout : named));
   refuseLooseSpokes("costs", checkout, {

@@ -87,7 +87,7 @@ list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what
   });
 
   test("says that there are no spokes", async () => {
-    at.write("spokes/empty/README.md", "");
+    at.write("clusters/empty/README.md", "");
     expect(await costs("--fleet", "empty")).toBe("no spokes\n");
   });
 
