@@ -6,7 +6,7 @@ import { inDollars } from "../costs/table.ts";
 /** What a change does to the list price of a spoke (docs/reference/costs.md). */
 
 /** What a spoke costs. */
-export interface Cost {
+interface Cost {
   /** US dollars a month. */
   readonly month: number;
   /** What is not in it, as `price unknown for m9x.large in xx-east-1`. */

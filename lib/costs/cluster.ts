@@ -30,7 +30,7 @@ export interface Amount {
 }
 
 export const items = ["controlPlane", "nodes", "volumes", "natGateways", "addresses", "keys", "secrets"] as const;
-export type Item = (typeof items)[number];
+type Item = (typeof items)[number];
 
 export interface ClusterCost {
   readonly month: Amount;

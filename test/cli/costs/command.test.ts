@@ -3,6 +3,7 @@ import { run } from "../../../cli/costs/command.ts";
 import { costsOf, rowOf } from "../../../cli/costs/rows.ts";
 import { hubShape, spokeShape } from "../../../cli/costs/shapes.ts";
 import { tableOf } from "../../../cli/costs/table.ts";
+import type { Readable } from "../../../infra/settings.ts";
 import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
 
 let at: SpokesCheckout;
@@ -113,10 +114,10 @@ describe("what is counted of a cluster", () => {
   });
 
   test("of a hub: its own network only, and a secret for each sealing key and repository", () => {
-    const settings = {
+    const settings: Readable = {
       ...{ nodeInstanceTypes: ["m7g.large"], nodeDiskSize: 50, nodeMin: 2, nodeDesired: 2, nodeMax: 3 },
       ...{ natGateways: "per-zone", zones: 3, sealingKeys: [{ scope: "dev", generation: "1", active: true }] },
-    } as const;
+    };
     expect(hubShape(settings, "us-east-1")).toMatchObject({ natGateways: 3, keys: 2, secrets: 3 });
     expect(hubShape({ ...settings, natGateways: "none", vpcId: "vpc-0123456789abcdef0" }, "us-east-1")).toMatchObject({
       natGateways: 0,
