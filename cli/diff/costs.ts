@@ -1,7 +1,8 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
-import { type ClusterCost, clusterCost } from "../../lib/costs/cluster.ts";
+import { clusterCost } from "../../lib/costs/cluster.ts";
 import { spokeShape } from "../costs/shapes.ts";
 import { inDollars } from "../costs/table.ts";
+import { isObject } from "../render/files.ts";
 
 /** What a change does to the list price of a spoke (docs/reference/costs.md). */
 
@@ -20,18 +21,21 @@ export interface CostChange {
 
 const nothing: Cost = { month: 0, unknown: [] };
 
-function costOf(spoke: Spoke | undefined): Cost {
+/** Undefined where a field has not the type of the Spoke API, which `fleet check` tells. */
+function costOf(spoke: Spoke | undefined): Cost | undefined {
   if (spoke === undefined) return nothing;
-  const { month, unknown }: ClusterCost = clusterCost(spokeShape(spoke.spec));
-  return { month: Math.round(month.usual * 100) / 100, unknown };
+  const { network, nodes } = spoke.spec;
+  if (!isObject(network) || !isObject(nodes) || !Array.isArray(nodes.instanceTypes)) return undefined;
+  const { month, unknown } = clusterCost(spokeShape(spoke.spec));
+  return Number.isFinite(month.usual) ? { month: Math.round(month.usual * 100) / 100, unknown } : undefined;
 }
 
 /** The change between two states of a spoke, of which one may be none; undefined where nobody would notice one. */
 export function costChange(before: Spoke | undefined, after: Spoke | undefined): CostChange | undefined {
-  const change = { before: costOf(before), after: costOf(after) };
-  return words(change.before) === words(change.after) && change.before.unknown.join() === change.after.unknown.join()
-    ? undefined
-    : change;
+  const [was, is] = [costOf(before), costOf(after)];
+  if (was === undefined || is === undefined) return undefined;
+  const isSame = words(was) === words(is) && was.unknown.join() === is.unknown.join();
+  return isSame ? undefined : { before: was, after: is };
 }
 
 const words = ({ month, unknown }: Cost): string => `${inDollars(month)}${unknown.length > 0 ? "+" : ""}`;

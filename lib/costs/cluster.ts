@@ -111,7 +111,7 @@ function linesOf({ region, nodes, natGateways, keys, secrets }: ClusterShape): L
 
 /** What a cluster costs in a month by list prices: on demand, without traffic, logs, and what applications order. */
 export function clusterCost(shape: ClusterShape): ClusterCost {
-  const lines = linesOf(shape).filter(({ count }) => count.most > 0);
+  const lines = linesOf(shape).filter(({ count }) => count.most !== 0);
   const known = lines.flatMap((line) => (line.price === undefined ? [] : [{ ...line, price: line.price }]));
   const amounts = known.map(({ item, price, count }) => [item, mapped(count, (all) => all * price.usd)] as const);
   const none = items.filter((item) => !lines.some((line) => line.item === item)).map((item) => [item, constant(0)]);

@@ -27,6 +27,14 @@ describe("what a change does to the list price of a spoke", () => {
     expect(costChange(undefined, undefined)).toBeUndefined();
   });
 
+  test("is nothing where fields have not the types of the Spoke API, which fleet check finds", () => {
+    for (const nodes of [{ instanceTypes: "m6i.large" }, { desired: "many" }, { diskSize: {} }])
+      expect(costChange(spoke(), spoke(nodes)), JSON.stringify(nodes)).toBeUndefined();
+    const { spec } = spoke();
+    for (const more of [{ network: 5 }, { network: { zones: 2, natGateways: "some" } }, { nodes: [] }])
+      expect(costChange({ spec: { ...spec, ...more } } as never, spoke()), JSON.stringify(more)).toBeUndefined();
+  });
+
   test("is told where a price becomes unknown", () => {
     expect(costChange(spoke(), spoke({ instanceTypes: ["m9x.large"] }))?.after).toEqual({
       month: 118.5,
