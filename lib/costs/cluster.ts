@@ -1,3 +1,4 @@
+import { partitionOf } from "../iam/policy.ts";
 import { instanceHour, type Price, volumeMonth } from "./prices.ts";
 import { monthHours, natGatewayDate, natGatewayHours, rates, ratesDate } from "./rates.ts";
 
@@ -71,7 +72,7 @@ const hourly = (price: Price | undefined): Price | undefined => price && { ...pr
 
 /** One of the prices that are the same in all regions of the partition `aws`. */
 const common = (usd: number, region: string): Price | undefined =>
-  /^(us-gov|cn)-/.test(region) ? undefined : { usd, date: ratesDate, isWorkedOut: false };
+  partitionOf(region) === "aws" ? { usd, date: ratesDate, isWorkedOut: false } : undefined;
 
 function natGatewayHour(region: string): Price | undefined {
   const usd = Object.hasOwn(natGatewayHours, region) ? natGatewayHours[region] : undefined;
