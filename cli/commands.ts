@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   "adopt-hub": () => import("./adopt-hub/command.ts"),
   check: () => import("./check/command.ts"),
   completion: () => import("./completion/command.ts"),
+  costs: () => import("./costs/command.ts"),
   "deployer-policy": () => import("./fleet/deployer-policy.ts"),
   diff: () => import("./diff/command.ts"),
   doctor: () => import("./doctor/command.ts"),

@@ -3,15 +3,39 @@ import { isPlatformNamespace } from "../lib/names.ts";
 import type { Problem } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
 
-function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[] {
-  if (argocdClusterSecret !== false || !argocdRoleArn) return [];
+function argocdRoleRule({ argocdClusterSecret, argocdHubAdmin, argocdRoleArn, argocdSpokes }: Readable): Problem[] {
+  const role = { key: "argocdRoleArn", got: argocdRoleArn ?? "" } as const;
+  if (!argocdRoleArn) return [];
+  if (argocdClusterSecret === false)
+    return [
+      {
+        ...role,
+        what: "has no effect without an Argo CD cluster secret",
+        allowed: "empty, or argocdClusterSecret true",
+        remedy: "pulumi config set argocdClusterSecret true, or remove argocdRoleArn",
+      },
+    ];
+  if (argocdSpokes !== false || argocdHubAdmin !== false) return [];
   return [
     {
-      key: "argocdRoleArn",
-      what: "has no effect without an Argo CD cluster secret",
-      got: argocdRoleArn,
-      allowed: "empty, or argocdClusterSecret true",
-      remedy: "pulumi config set argocdClusterSecret true, or remove argocdRoleArn",
+      ...role,
+      what: "names a role that would have access to no cluster",
+      allowed: "empty, or with argocdSpokes true, argocdHubAdmin true, or both",
+      remedy:
+        "pulumi config set argocdSpokes true, for the spokes; pulumi config set argocdHubAdmin true, to make the role an administrator of the hub; or remove argocdRoleArn",
+    },
+  ];
+}
+
+function argocdHubAdminRule({ argocdHubAdmin, argocdRoleArn }: Readable): Problem[] {
+  if (!argocdHubAdmin || argocdRoleArn !== "") return [];
+  return [
+    {
+      key: "argocdHubAdmin",
+      what: "names no role to make an administrator of the hub",
+      got: "true",
+      allowed: "false, or true with argocdRoleArn",
+      remedy: "set argocdRoleArn to the role of an Argo CD outside the hub, or pulumi config rm argocdHubAdmin",
     },
   ];
 }
@@ -45,7 +69,8 @@ function argocdSpokesRule({ argocdClusterSecret, argocdSpokes }: Readable): Prob
 
 /** Rules over the keys of Argo CD. */
 export const argocdRules = (settings: Readable): Problem[] => [
-  ...argocdRule(settings),
+  ...argocdRoleRule(settings),
+  ...argocdHubAdminRule(settings),
   ...argocdNamespaceRule(settings),
   ...argocdSpokesRule(settings),
 ];

@@ -10,12 +10,16 @@ export function tags({ fleet, environment }: Settings): Tags {
   return { [fleetTag]: fleet, [clusterTag]: hubName, environment };
 }
 
+/** The role of Argo CD can be among the administrators already. */
+const administrators = ({ clusterAdmins, argocdHubAdmin, argocdRoleArn }: Settings): string[] =>
+  argocdHubAdmin ? [...new Set([...clusterAdmins, argocdRoleArn])] : [...clusterAdmins];
+
 /** The hub's control plane, as the settings describe it. */
 export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: Tags): HubClusterArgs {
   return {
     network,
     version: settings.kubernetesVersion,
-    admins: [...new Set([...settings.clusterAdmins, settings.argocdRoleArn].filter(Boolean))],
+    admins: administrators(settings),
     clusterName: fleetNames(settings.fleet).hubCluster,
     endpointPublicAccess: settings.endpointPublicAccess,
     endpointPublicAccessCidrs: settings.endpointPublicAccessCidrs,

@@ -147,6 +147,7 @@ export const keys = {
     "the ARN of an IAM role, or empty",
     "arn:aws:iam::<account>:role/<name>",
   ),
+  argocdHubAdmin: flag,
 } as const;
 
 export type KeyName = keyof typeof keys;

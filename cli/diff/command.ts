@@ -15,7 +15,8 @@ export const help = `Usage: fleet diff <base> <head> [options]
 
 Renders two states of the repositories for the hub, for every spoke and for one sample spoke of each environment: kustomize,
 Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then shows what
-differs, for a person or as one comment for a pull request, with the changes of Spokes that the API server would refuse.
+differs, for a person or as one comment for a pull request, with the changes of Spokes that the API server would refuse, and
+what the change does to the list price of each spoke (fleet costs says what is in it).
 
 <base> and <head> are Git revisions, or folders (write ./name where both would fit). They hold the project (repos/ and
 functions/spoke), the checkouts of the repositories side by side, or one of the repositories alone.

@@ -3,6 +3,7 @@ import { hubName } from "../../lib/names.ts";
 import { specimenOf } from "../render/workspace.ts";
 import { type ChartOptions, chartItems } from "./charts.ts";
 import { type Change, compare, sorted } from "./compare.ts";
+import { type CostChange, costChange } from "./costs.ts";
 import type { Stack } from "./preview.ts";
 import { handedOver, type Item, type State, stepId } from "./state.ts";
 import { isInAws } from "./stateful.ts";
@@ -21,6 +22,8 @@ export interface ClusterReport {
   readonly problems: readonly string[];
   /** Whether the API server refuses the change or the deletion of the Spoke itself, or the Composition has not its Kubernetes version. */
   readonly refused: boolean;
+  /** Of a spoke whose list price changes. */
+  readonly cost?: CostChange;
 }
 
 export interface SideReport {
@@ -132,13 +135,23 @@ class Comparing {
     for (const note of releases.notes) this.#notes.add(`${name}: ${note}`);
     const changes = sorted([...compare(before, after), ...compare(releases.before, releases.after)]);
     const environment = this.#specimen(name) ?? spoke?.spec.environment;
+    const said = this.#problems(name);
+    const cost = said.refused ? undefined : this.#cost(name);
     return {
       name,
       ...(environment === undefined ? {} : { environment }),
       template: this.#specimen(name) !== undefined,
       changes,
-      ...this.#problems(name),
+      ...said,
+      ...(cost === undefined ? {} : { cost }),
     };
+  }
+
+  /** A sample is paid by nobody, and what the fleet lets go is paid for as before. */
+  #cost(name: string): CostChange | undefined {
+    if (this.#specimen(name) !== undefined || this.#isReleased(name)) return undefined;
+    const [before, after] = [this.#options.base, this.#options.head].map((state) => state.spokes.composed.get(name));
+    return costChange(before?.life.spoke, after?.life.spoke);
   }
 
   /** Whether a Spoke goes and takes nothing with it. */

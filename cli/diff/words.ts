@@ -1,4 +1,5 @@
 import { type Change, changeOperations } from "./compare.ts";
+import { costLines } from "./costs.ts";
 import { fitted, type Section } from "./fit.ts";
 import { type ResourceOperation, resourceOperations, type Stack, type StackChange } from "./preview.ts";
 import type { ClusterReport, Report, SideReport } from "./report.ts";
@@ -81,6 +82,15 @@ const byCluster = ({ plain, table }: Style, clusters: readonly ClusterReport[]):
     ]),
   );
 
+/** What the change does to list prices. */
+function costs({ plain }: Style, clusters: readonly ClusterReport[]): string {
+  const changed = clusters.flatMap((cluster) =>
+    cluster.cost === undefined ? [] : [{ title: title(cluster), cost: cluster.cost }],
+  );
+  const lines = costLines(changed).map((line) => `- ${plain(line)}\n`);
+  return lines.length === 0 ? "" : `${lines.join("")}\n`;
+}
+
 const byStack = ({ plain, table }: Style, stacks: readonly Stack[]): string =>
   table(
     ["Stack", ...resourceOperations.map((operation) => stackWords[operation]), "unchanged"],
@@ -138,6 +148,7 @@ function summaryOf(style: Style, report: Report): string {
       touched.filter(({ template }) => !template),
     ),
     byCluster(style, touched),
+    costs(style, touched),
     isChanged && untouched.length > 0 ? `Unchanged: ${untouched.map(plain).join(", ")}.\n\n` : "",
     byStack(style, report.stacks),
     style.small(`${side(style, report.base)} → ${side(style, report.head)}, after rendering`),

@@ -5,6 +5,7 @@ import {
 } from "@aws-sdk/client-service-quotas";
 import type { Readable } from "../../infra/settings.ts";
 import { hubIdentities } from "../../lib/names.ts";
+import { natGatewayCount } from "../../lib/nat-gateways.ts";
 import { type QuotaName, quotas } from "../../lib/quotas.ts";
 import { type AwsConfig, untold } from "./aws.ts";
 import { type Finding, note, ok, unchecked, wrong } from "./finding.ts";
@@ -23,7 +24,7 @@ export function hubShare({
   argocdSpokes,
   argocdRoleArn,
 }: Readable): Share {
-  const gateways = vpcId ? 0 : { single: 1, "per-zone": zones, none: 0 }[natGateways];
+  const gateways = vpcId ? 0 : natGatewayCount(natGateways, zones);
   return {
     vpcs: vpcId ? 0 : 1,
     gatewayEndpoints: vpcId ? 0 : 1,

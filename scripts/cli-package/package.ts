@@ -49,7 +49,7 @@ fleet --help
 \`fleet\` reads checkouts of the fleet's repositories, the hub and the spokes with your own rights, and changes nothing but files, unless
 it is told to commit or push. It runs \`git\`, and for some commands \`kustomize\` or \`kubectl\`, \`helm\`, \`kubeseal\`, \`pulumi\` and \`ssh\`: the
 help of a command says which. \`fleet doctor\`, \`init\`, \`rotate-key\`, \`rotate-deploy-key hub\`, \`upgrade-platform\`, \`add-environment --stack\`,
-\`node-releases --stack\`, and \`diff\` between states of the project work on the project's own files: call them in a checkout of the same version. Where a command asks for outputs of the hub's
+\`node-releases --stack\`, \`costs --stack\`, and \`diff\` between states of the project work on the project's own files: call them in a checkout of the same version. Where a command asks for outputs of the hub's
 stack, name it in full elsewhere: \`--stack <organization>/<project>/<stack>\`.
 
 [The reference of the commands](https://github.com/${origin.repository}/blob/v${packageJson.version}/docs/reference/cli.md)

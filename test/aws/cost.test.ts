@@ -48,7 +48,7 @@ describe("the estimate of what the proof costs", () => {
   test("names the instance types that it has no price for, and does not take them for free of charge", () => {
     const uses = [{ what: "hub", hours: 1, billed: { ...nothing, nodes: ["x9.huge", "t3.large"] } }];
     expect(estimate(uses)).toMatchObject({ unpriced: ["hub: node x9.huge"], total: 0.0832 });
-    expect(report([], uses)).toContain("Not in the sum, as test/aws/cost.ts has no price: hub: node x9.huge.");
+    expect(report([], uses)).toContain("Not in the sum, as lib/costs has no price: hub: node x9.huge.");
   });
 });
 

@@ -1,3 +1,6 @@
+import { instanceHour, volumeMonth } from "../../lib/costs/prices.ts";
+import { monthHours, natGatewayHours, rates } from "../../lib/costs/rates.ts";
+
 /** What there is of what AWS takes money for. */
 export interface Billed {
   /** EKS control planes. */
@@ -20,26 +23,17 @@ export interface Use {
   readonly billed: Billed;
 }
 
-/** Hours of a month in AWS's price lists. */
-const MONTH = 730;
+const region = "us-east-1";
 
-/** US dollars an hour, list prices of us-east-1; the pages that they come from stand in docs/reference/costs.md. */
+/** US dollars an hour, list prices of us-east-1. */
 const prices = {
-  cluster: 0.1,
-  natGateway: 0.045,
-  address: 0.005,
-  gib: 0.08 / MONTH,
-  key: 1 / MONTH,
-  secret: 0.4 / MONTH,
+  cluster: rates.controlPlaneHour,
+  natGateway: natGatewayHours[region],
+  address: rates.addressHour,
+  gib: (volumeMonth(region)?.usd ?? Number.NaN) / monthHours,
+  key: rates.keyMonth / monthHours,
+  secret: rates.secretMonth / monthHours,
 } as const;
-
-/** US dollars an hour on demand, us-east-1. */
-const instancePrices: Readonly<Record<string, number>> = {
-  "t3.large": 0.0832,
-  "m6i.large": 0.096,
-  "m7g.large": 0.0816,
-  "m7g.xlarge": 0.1632,
-};
 
 /** One line of an estimate. */
 export interface Line {
@@ -62,7 +56,7 @@ function linesOf({ what, hours, billed }: Use): Line[] {
   return [
     line("EKS control plane", billed.clusters, prices.cluster),
     ...types.map((type) =>
-      line(`node ${type}`, billed.nodes.filter((each) => each === type).length, instancePrices[type]),
+      line(`node ${type}`, billed.nodes.filter((each) => each === type).length, instanceHour(type, region)?.usd),
     ),
     line("GiB gp3", billed.gib, prices.gib),
     line("NAT gateway", billed.natGateways, prices.natGateway),

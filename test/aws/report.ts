@@ -23,8 +23,7 @@ export function report(tried: readonly Tried[], uses: readonly Use[]): string {
       price === undefined ? "" : dollars(count * hours * price),
     ),
   );
-  const missing =
-    unpriced.length === 0 ? [] : [`Not in the sum, as test/aws/cost.ts has no price: ${unpriced.join(", ")}.`];
+  const missing = unpriced.length === 0 ? [] : [`Not in the sum, as lib/costs has no price: ${unpriced.join(", ")}.`];
   return [
     "## Proof on AWS",
     "",
@@ -38,7 +37,7 @@ export function report(tried: readonly Tried[], uses: readonly Use[]): string {
     ...costs,
     row("**Estimate**", "", "", "", `**${dollars(total)}**`),
     "",
-    "By list prices of us-east-1, without traffic, logs and requests, each hour by the second; the table of prices is in test/aws/cost.ts.",
+    "By list prices of us-east-1, without traffic, logs and requests, each hour by the second; the prices are those of lib/costs.",
     ...missing,
     "",
   ].join("\n");

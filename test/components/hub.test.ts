@@ -250,11 +250,12 @@ describe("alternatives by configuration", () => {
     ]);
   });
 
-  it("an Argo CD cluster secret has the same values, and its role an access entry", async () => {
+  it("an Argo CD cluster secret has the same values, and its role an access entry where it administers the hub", async () => {
     const roleArn = "arn:aws:iam::111111111111:role/argocd";
     const { resources, outputs } = await runStack("dev", {
       [own("argocdClusterSecret")]: "true",
       [own("argocdRoleArn")]: roleArn,
+      [own("argocdHubAdmin")]: "true",
     });
     const secret = resources.find(({ name }) => name === "cluster-secret-argocd");
     expect(secret?.inputs["metadata"]).toMatchObject({ namespace: "argocd", annotations: outputs["bridgeData"] });

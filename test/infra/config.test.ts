@@ -303,6 +303,18 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "has no effect",
   ],
   [
+    "an Argo CD role for neither the spokes nor the hub",
+    { argocdClusterSecret: "true", argocdRoleArn: "arn:aws:iam::111111111111:role/argocd" },
+    "argocdRoleArn",
+    "names a role that would have access to no cluster",
+  ],
+  [
+    "an administrator of the hub without its role",
+    { argocdClusterSecret: "true", argocdHubAdmin: "true" },
+    "argocdHubAdmin",
+    "names no role",
+  ],
+  [
     "a namespace for Argo CD that is there already",
     { argocdClusterSecret: "true", argocdNamespace: "flux-system" },
     "argocdNamespace",

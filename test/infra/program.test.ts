@@ -432,10 +432,8 @@ describe("a stack whose Argo CD acts on spokes", () => {
       argocd_secrets_namespace: "argocd",
       argocd_secrets_service_account: "argocd-secrets",
     });
-    // It is an administrator of the hub, as the guide says.
-    expect(
-      resources.filter(({ inputs }) => inputs["principalArn"] === elsewhere).map(({ inputs }) => inputs["policyArn"]),
-    ).toEqual(expect.arrayContaining([expect.stringMatching(/\/AmazonEKSClusterAdminPolicy$/)]));
+    // Nobody asked for its access to the hub.
+    expect(resources.filter(({ inputs }) => inputs["principalArn"] === elsewhere)).toEqual([]);
     // The hub has no Argo CD.
     expect(JSON.parse(data["addons"] ?? "")).not.toContain("argocd");
     expect(resources.map(({ name }) => name).filter((name) => /^argocd(-spokes)?(-role)?$/.test(name))).toEqual([]);

@@ -94,8 +94,8 @@ describe("the rules take", () => {
     ["Grafana over metrics, with administrators", { metrics: "amp", grafana: "amg", grafanaAdminGroups: ["group"] }],
     ["Grafana with SAML", { metrics: "amp", grafana: "amg", grafanaAuthentication: "SAML" }],
     [
-      "a role for Argo CD with its cluster secret",
-      { argocdClusterSecret: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
+      "an Argo CD elsewhere that administers the hub",
+      { argocdClusterSecret: true, argocdHubAdmin: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
     ],
     ["an Argo CD on the hub that acts on spokes", { argocdClusterSecret: true, argocdSpokes: true }],
     [

@@ -24,6 +24,7 @@ const key = (name: string) => `eks-gitops-fleet:${name}`;
 const argocd = {
   [key("argocdClusterSecret")]: "true",
   [key("argocdRoleArn")]: "arn:aws:iam::111111111111:role/argocd",
+  [key("argocdHubAdmin")]: "true",
 };
 // No one's: put together here, so that nobody finds a token by searching the repository.
 const token = ["ghp", "0123456789abcdefghijklmnopqrstuvwxyz"].join("_");

@@ -2,8 +2,9 @@ import type { SpokeSpec } from "../../../functions/spoke/api.ts";
 import { argocdOf, placesOf, problemAt } from "../../../functions/spoke/argocd.ts";
 import { argocdIdentity } from "../../../lib/argocd.ts";
 import { hubFolder } from "../../../lib/layout.ts";
-import { namespaces } from "../../../lib/names.ts";
-import { isObject, list } from "../../render/files.ts";
+import { hubName, namespaces } from "../../../lib/names.ts";
+import { spokeApi } from "../../../lib/spoke.ts";
+import { isObject, list, type Path } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import { isSpoke, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 import type { RecordedFacts } from "../../render/hub-facts.ts";
@@ -12,6 +13,7 @@ import { compositionOf } from "../../render/spoke-steps.ts";
 /** What Git and the stack say of Argo CD fits together; of the stack only the recorded facts tell. */
 
 export function checkArgocd(fleet: RenderedFleet, recorded: RecordedFacts | undefined, findings: Findings): void {
+  checkDestinations(fleet, findings);
   const argocd = recorded?.hub && argocdOf(recorded.hub);
   if (argocd === undefined) return;
   if (argocd.elsewhere) checkHub(fleet, argocd.roleArn, findings);
@@ -47,5 +49,51 @@ function checkRole({ manifest, place }: Rendered, roleArn: string, { hub }: Rend
   for (const path of placesOf(accessOf(manifest), roleArn)) {
     const [problem, remedy] = problemAt(roleArn, path);
     findings.add("spoke", place(["spec", ...path]), `Spoke ${name}: ${problem}`, remedy, name);
+  }
+}
+
+/** Where Argo CD's kinds say where their objects go. */
+const destinations: Readonly<Record<string, Path>> = {
+  Application: ["spec", "destination"],
+  ApplicationSet: ["spec", "template", "spec", "destination"],
+};
+
+interface Destination {
+  readonly server?: unknown;
+  readonly name?: unknown;
+  readonly namespace?: unknown;
+}
+
+const isHub = ({ server, name }: Destination): boolean =>
+  server === "https://kubernetes.default.svc" || name === hubName || name === "in-cluster";
+
+/** The namespaces of spokes in which a Composition lets Argo CD act. */
+function argocdNamespaces({ objects }: RenderedFleet["hub"]): readonly unknown[] {
+  const compositions = objects.filter(
+    ({ manifest: { kind, spec } }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
+  );
+  return compositions.flatMap(({ manifest: { spec } }) => list(spec?.pipeline?.[0]?.input?.argocd?.namespaces));
+}
+
+/** Without access to a namespace Argo CD can neither make nor remove what its Applications have there. */
+function checkDestinations({ hub }: RenderedFleet, findings: Findings): void {
+  const known = argocdNamespaces(hub);
+  for (const { manifest, place } of hub.objects) {
+    const { apiVersion, kind, metadata } = manifest;
+    const path = apiVersion.startsWith("argoproj.io/") ? destinations[kind] : undefined;
+    if (path === undefined) continue;
+    const destination: unknown = path.reduce((at, key) => (isObject(at) ? at[key] : undefined), manifest as unknown);
+    if (!isObject(destination) || isHub(destination)) continue;
+    const { namespace } = destination as Destination;
+    // Of a template only Argo CD knows what it becomes; Applications of Applications go to its own namespace.
+    if (typeof namespace !== "string" || namespace.includes("{{") || namespace === metadata.namespace) continue;
+    if (known.includes(namespace)) continue;
+    findings.add(
+      "application",
+      place([...path, "namespace"]),
+      `${kind} ${metadata.name} goes to the namespace ${namespace} of spokes, where the Composition gives Argo CD no access: it can neither make nor remove anything there; argocd.namespaces has ${known.join(", ") || "none"}`,
+      "add the namespace to argocd.namespaces in platform/composition/composition.yaml; to take it away from Argo CD, remove what goes there first, and wait until Argo CD has removed its objects",
+      hub.name,
+    );
   }
 }

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
+import { repos } from "../../repos/support/spoke.ts";
 import { application } from "../support/application-seeds.ts";
 import { type Change, fleetFolder, found, removeCopies, replaced, spoke, withChanges } from "../support/seeds.ts";
 import { argocdActs, argocdElsewhere, argocdRole, factsWith } from "../support/spoke-seeds.ts";
@@ -65,5 +68,56 @@ describe("fleet check, where Argo CD acts on spokes", () => {
     // It has no access of its own there.
     expect(findings(...common, named(argocdRole, other), argocdElsewhere)).toEqual([]);
     expect(findings(...common, named(argocdRole, other), argocdActs, onHub)).toEqual([]);
+  });
+});
+
+describe("fleet check, where Argo CD's Applications stand on the hub", () => {
+  const folder = fleetFolder("fleet");
+  const file = "gitops-system/clusters/fleet/applications/applicationset.yaml";
+  const copied = (name: string): Change => ({
+    file: `gitops-system/clusters/fleet/applications/${name}`,
+    to: readFileSync(join(repos, "gitops-system/platform/hub/argocd/applications/example", name), "utf8"),
+  });
+  const applications = [
+    { ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n  - ../../platform/hub/argocd/applications\n` },
+    ...["kustomization.yaml", "project.yaml", "applicationset.yaml"].map(copied),
+  ];
+  const names = (namespaces: string) => ({ ...argocdActs, to: argocdActs.to.replace("[payment-app]", namespaces) });
+  const problem = (namespace: string, known: string) =>
+    `ApplicationSet payment-app goes to the namespace ${namespace} of spokes, where the Composition gives Argo CD no access: it can neither make nor remove anything there; argocd.namespaces has ${known}`;
+  const finding = (namespace: string, known: string) => [
+    { rule: "application", file, line: `namespace: ${namespace}`, problem: problem(namespace, known) },
+  ];
+  const to = (namespace: string) => replaced(file, "        namespace: payment-app", `        namespace: ${namespace}`);
+
+  test("finds a namespace that was taken out of the Composition while an ApplicationSet still goes there", () => {
+    expect(findings(...applications, names("[shop, payment-app]"))).toEqual([]);
+    expect(findings(...applications, names("[shop, orders]"))).toEqual(finding("payment-app", "shop, orders"));
+    expect(findings(...applications)).toEqual(finding("payment-app", "none"));
+  });
+
+  test("says nothing of what goes to the hub, nor of a namespace that only Argo CD fills in", () => {
+    expect(findings(...applications, to('"{{ .values.namespace }}"'))).toEqual([]);
+    expect(findings(...applications, to("argocd"))).toEqual([]);
+    expect(
+      findings(...applications, replaced(file, '"{{ .server }}"', "https://kubernetes.default.svc"), to("other")),
+    ).toEqual([]);
+    expect(findings(...applications, to("other"))).toEqual(finding("other", "none"));
+  });
+
+  test("finds an Application of one spoke, too", () => {
+    const application = `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop, namespace: argocd}
+spec:
+  project: payments
+  destination: {name: blue, namespace: shop}
+  source: {repoURL: https://git.example.com/shop.git, path: .}
+`;
+    const whole = { file, to: application };
+    expect(findings(...applications.slice(0, -1), whole, argocdActs).map(({ problem: said }) => said)).toEqual([
+      expect.stringContaining("Application shop goes to the namespace shop of spokes"),
+    ]);
+    expect(findings(...applications.slice(0, -1), whole, names("[shop]"))).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import { openWorkspace } from "../../../cli/render/workspace.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { repos } from "../../repos/support/spoke.ts";
 import { type Change, fleetFolder, found, removeCopies, spoke, withChanges } from "../support/seeds.ts";
+import { argocdActs } from "../support/spoke-seeds.ts";
 
 afterAll(removeCopies);
 
@@ -179,7 +180,8 @@ test("a hub that names platform/hub/argocd/applications gets the applications of
   const argocd = { ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n` };
   const files = ["kustomization.yaml", "project.yaml", "applicationset.yaml"].map(copied);
   const changes = [{ ...argocd, to: `${argocd.to}  - ../../platform/hub/argocd/applications\n` }, ...files];
-  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
+  const acts = [...changes, argocdActs];
+  expect(withChanges(acts, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
   const before = onHub("fleet", [argocd]);
   expect(onHub("fleet", changes).filter((object) => !before.includes(object))).toEqual([
     "flux-system: ArtifactGenerator hub-applications",
@@ -193,6 +195,7 @@ test("a hub that applies them by its root Kustomization is found: Argo CD's kind
   const folder = fleetFolder("fleet");
   const changes = [
     { ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n  - applications\n` },
+    argocdActs,
     ...["kustomization.yaml", "project.yaml", "applicationset.yaml"].map(copied),
   ];
   expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toMatchObject([

@@ -233,6 +233,26 @@ describe("a spoke that goes", () => {
   });
 });
 
+test("a spoke that gets other nodes is shown with its list price before and after; one whose change is refused is not", async () => {
+  fleet.edit("repos/gitops-system/spokes/fleet/blue/spoke.yaml", [
+    "\nspec:\n",
+    "\nspec:\n  nodes:\n    instanceTypes: [m5.xlarge]\n    diskSize: 100\n",
+  ]);
+  fleet.delete("repos/gitops-system/spokes/fleet/green");
+  fleet.delete("repos/gitops-system/spokes/fleet/teal");
+  fleet.commit();
+  const report = await diff(fleet, "HEAD~1", "HEAD");
+  fleet.restart();
+  expect(report.clusters.filter(({ cost }) => cost !== undefined).map(({ name, cost }) => ({ name, ...cost }))).toEqual(
+    [
+      { name: "blue", before: { month: 277.71, unknown: [] }, after: { month: 442.73, unknown: [] } },
+      { name: "teal", before: { month: 277.71, unknown: [] }, after: { month: 0, unknown: [] } },
+    ],
+  );
+  expect(markdown(report)).toContain("\n- list price of blue (dev): 278 → 443 USD a month\n");
+  expect(markdown(report)).toContain("\n- list price of these 2 spokes: 555 → 443 USD a month\n");
+});
+
 describe("a spoke that is let go", () => {
   beforeAll(() => {
     fleet.edit("repos/gitops-system/spokes/fleet/green/spoke.yaml", [
@@ -269,6 +289,8 @@ describe("a spoke that is let go", () => {
     expect(green?.problems).toEqual([]);
     expect(report.notes).toContain("green: the fleet lets it go; everything in AWS and on the cluster stays as it is");
     expect(markdown(report)).not.toContain("CAUTION");
+    // Its bill goes on.
+    expect(green?.cost).toBeUndefined();
   });
 });
 

@@ -230,3 +230,29 @@ describe("a change that is too large for a comment", () => {
     expect(whole).toContain(`_${400 - shown} sections left out`);
   });
 });
+
+describe("the list price of spokes", () => {
+  const cost = (before: number, after: number, unknown: readonly string[] = []) => ({
+    before: { month: before, unknown: [] },
+    after: { month: after, unknown },
+  });
+  const unknown = ["price unknown for m9x.large in xx-north-9"];
+  const one = cluster("blue", [change()], { cost: cost(412.4, 1530) });
+  const other = cluster("pink", [change()], { environment: "prod", cost: cost(0, 121, unknown) });
+
+  test("is a line for each spoke whose price changes, and one for all of them", () => {
+    const text = terminalText(report([hub(), one, other, cluster("teal", [change()])]));
+    expect(text).toContain(`
+- list price of blue (dev): 412 → 1,530 USD a month
+- list price of pink (prod): 0 → 121+ USD a month (price unknown for m9x.large in xx-north-9)
+- list price of these 2 spokes: 412 → 1,651+ USD a month
+`);
+    expect(text).not.toContain("teal (dev):  ");
+  });
+
+  test("has no line for all where it is one, and none at all where nothing changes", () => {
+    expect(markdown(report([one]))).toContain("- list price of blue (dev): 412 → 1,530 USD a month\n");
+    expect(markdown(report([one]))).not.toContain("these");
+    expect(markdown(report([cluster("teal", [change()])]))).not.toContain("list price");
+  });
+});

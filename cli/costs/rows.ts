@@ -1,0 +1,76 @@
+import { type Amount, type ClusterCost, type ClusterShape, clusterCost, items, sum } from "../../lib/costs/cluster.ts";
+
+/** One cluster of a fleet, as `-o json` and `-o yaml` write it; amounts are US dollars a month, to the cent. */
+export interface Row extends ClusterCost {
+  /** That of the spoke, or hub. */
+  readonly name: string;
+  readonly fleet: string;
+  readonly environment: string;
+  readonly tenant: string;
+  readonly region: string;
+  /** The instance type that is counted. */
+  readonly instanceType: string | undefined;
+  readonly nodes: { readonly min: number; readonly desired: number; readonly max: number };
+}
+
+/** What all clusters with something in common cost together. */
+export interface Sum {
+  readonly name: string;
+  readonly clusters: number;
+  readonly month: Amount;
+  /** Whether every price is known. */
+  readonly isComplete: boolean;
+}
+
+export interface Costs {
+  readonly clusters: readonly Row[];
+  readonly environments: readonly Sum[];
+  readonly tenants: readonly Sum[];
+  readonly total: Sum;
+}
+
+const cents = (usd: number): number => Math.round(usd * 100) / 100;
+
+const toTheCent = ({ least, usual, most }: Amount): Amount => ({
+  least: cents(least),
+  usual: cents(usual),
+  most: cents(most),
+});
+
+/** @param of whose cluster it is */
+export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">, shape: ClusterShape): Row {
+  const cost = clusterCost(shape);
+  const { min, desired, max, instanceTypes } = shape.nodes;
+  const known = items.flatMap((item) => {
+    const amount = cost.items[item];
+    return amount === undefined ? [] : [[item, toTheCent(amount)] as const];
+  });
+  return {
+    ...of,
+    region: shape.region,
+    instanceType: instanceTypes[0],
+    nodes: { min, desired, max },
+    ...cost,
+    month: toTheCent(cost.month),
+    items: Object.fromEntries(known),
+  };
+}
+
+const sumOf = (name: string, rows: readonly Row[]): Sum => ({
+  name,
+  clusters: rows.length,
+  month: toTheCent(sum(rows.map(({ month }) => month))),
+  isComplete: rows.every(({ unknown }) => unknown.length === 0),
+});
+
+const sumsBy = (rows: readonly Row[], key: "environment" | "tenant"): Sum[] =>
+  [...Map.groupBy(rows, (row) => row[key])]
+    .map(([name, its]) => sumOf(name, its))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+export const costsOf = (clusters: readonly Row[]): Costs => ({
+  clusters,
+  environments: sumsBy(clusters, "environment"),
+  tenants: sumsBy(clusters, "tenant"),
+  total: sumOf("total", clusters),
+});

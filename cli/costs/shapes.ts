@@ -1,0 +1,41 @@
+import type { SpokeSpec } from "../../functions/spoke/api.ts";
+import type { Readable } from "../../infra/settings.ts";
+import type { ClusterShape } from "../../lib/costs/cluster.ts";
+import { natGatewayCount } from "../../lib/nat-gateways.ts";
+
+/** What is paid for of a spoke, by its specification with the defaults filled in (functions/spoke/parts). */
+export function spokeShape({ region, network, nodes }: Pick<SpokeSpec, "region" | "network" | "nodes">): ClusterShape {
+  const { instanceTypes, diskSize, min, desired, max } = nodes;
+  return {
+    region,
+    // Without a NAT gateway nodes are in the public subnets.
+    nodes: { instanceTypes, diskSize, min, desired, max, arePublic: network.natGateways === "none" },
+    natGateways: natGatewayCount(network.natGateways, network.zones),
+    keys: 1,
+    // Its sealing keys are the hub's, and its deploy keys are sealed in Git.
+    secrets: 0,
+  };
+}
+
+/**
+ * The same of a hub, by the configuration of its stack; undefined where that lacks what counts. Secrets are those of sealing keys and of the
+ * two repositories, keys those of the control plane and of the secrets.
+ */
+export function hubShape(settings: Readable, region: string | undefined): ClusterShape | undefined {
+  const { nodeInstanceTypes, nodeDiskSize, nodeMin, nodeDesired, nodeMax, natGateways, zones, sealingKeys } = settings;
+  if (region === undefined || nodeInstanceTypes === undefined || nodeDiskSize === undefined) return undefined;
+  if (nodeMin === undefined || nodeDesired === undefined || nodeMax === undefined) return undefined;
+  if (natGateways === undefined || zones === undefined || sealingKeys === undefined) return undefined;
+  const hasOwnNetwork = !settings.vpcId;
+  return {
+    region,
+    nodes: {
+      ...{ instanceTypes: nodeInstanceTypes, diskSize: nodeDiskSize },
+      ...{ min: nodeMin, desired: nodeDesired, max: nodeMax },
+      arePublic: hasOwnNetwork && natGateways === "none",
+    },
+    natGateways: hasOwnNetwork ? natGatewayCount(natGateways, zones) : 0,
+    keys: 2,
+    secrets: sealingKeys.length + 2,
+  };
+}

@@ -1,0 +1,63 @@
+import type { Amount } from "../../lib/costs/cluster.ts";
+import { columns, printable } from "../columns.ts";
+import type { Costs, Row, Sum } from "./rows.ts";
+
+const dollars = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** Whole US dollars. */
+export const inDollars = (usd: number): string => dollars.format(usd);
+
+/** An amount of which something is not known has a plus. */
+const usual = ({ usual }: Amount, isComplete: boolean): string => `${inDollars(usual)}${isComplete ? "" : "+"}`;
+const range = ({ least, most }: Amount): string =>
+  inDollars(least) === inDollars(most) ? "-" : `${inDollars(least)} to ${inDollars(most)}`;
+
+const nodesText = ({ nodes: { min, desired, max }, instanceType }: Row): string =>
+  `${desired}${min === max ? "" : ` (${min} to ${max})`} ${instanceType ?? ""}`.trimEnd();
+
+/** Of one fleet its name is no column. */
+function clusterLines(rows: readonly Row[]): string[] {
+  const isOne = rows.every(({ fleet }) => fleet === rows[0]?.fleet);
+  return columns([
+    [...(isOne ? [] : ["FLEET"]), "NAME", "ENVIRONMENT", "TENANT", "REGION", "NODES", "USD A MONTH", "RANGE"],
+    ...rows.map((row) => [
+      ...(isOne ? [] : [row.fleet]),
+      ...[row.name, row.environment, row.tenant, row.region, nodesText(row)],
+      ...[usual(row.month, row.unknown.length === 0), range(row.month)],
+    ]),
+  ]);
+}
+
+const sumLines = (title: string, sums: readonly Sum[]): string[] =>
+  columns([
+    [title, "CLUSTERS", "USD A MONTH", "RANGE"],
+    ...sums.map(({ name, clusters, month, isComplete }) => [
+      ...[name, String(clusters), usual(month, isComplete), range(month)],
+    ]),
+  ]);
+
+/** What is not in the amounts, and how old the prices are. */
+function remarks({ clusters }: Costs): string[] {
+  const unknown = clusters.flatMap((row) => row.unknown.map((what) => `${row.fleet}/${row.name}: ${what}`));
+  const workedOut = [...new Set(clusters.flatMap((row) => row.workedOut))].sort();
+  const [oldest] = clusters.flatMap((row) => row.oldest ?? []).sort();
+  return [
+    ...unknown,
+    ...(workedOut.length > 0 ? [`worked out from the price of the family's xlarge: ${workedOut.join(", ")}`] : []),
+    ...(oldest === undefined
+      ? []
+      : [`list prices, the oldest of ${oldest}: on demand, without traffic, logs and what applications order`]),
+  ];
+}
+
+/** The clusters, the sums, and below them what has to be known about the figures. */
+export function tableOf(costs: Costs): string {
+  if (costs.clusters.length === 0) return "no spokes\n";
+  const parts = [
+    clusterLines(costs.clusters),
+    sumLines("ENVIRONMENT", costs.environments),
+    sumLines("TENANT", [...costs.tenants, costs.total]),
+    remarks(costs),
+  ];
+  return printable(`${parts.map((lines) => lines.join("\n")).join("\n\n")}\n`);
+}

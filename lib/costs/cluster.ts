@@ -1,0 +1,127 @@
+import { partitionOf } from "../iam/policy.ts";
+import { instanceHour, type Price, volumeMonth } from "./prices.ts";
+import { monthHours, natGatewayDate, natGatewayHours, rates, ratesDate } from "./rates.ts";
+
+/** What a cluster has that costs something, whether or not it works. */
+export interface ClusterShape {
+  readonly region: string;
+  readonly nodes: {
+    /** In order of preference: the first one is counted. */
+    readonly instanceTypes: readonly string[];
+    /** GiB. */
+    readonly diskSize: number;
+    readonly min: number;
+    readonly desired: number;
+    readonly max: number;
+    /** Whether each has a public address. */
+    readonly arePublic: boolean;
+  };
+  readonly natGateways: number;
+  /** In KMS. */
+  readonly keys: number;
+  /** In Secrets Manager. */
+  readonly secrets: number;
+}
+
+/** US dollars a month, for as many nodes as there are to be, and for the fewest and the most. */
+export interface Amount {
+  readonly least: number;
+  readonly usual: number;
+  readonly most: number;
+}
+
+export const items = ["controlPlane", "nodes", "volumes", "natGateways", "addresses", "keys", "secrets"] as const;
+type Item = (typeof items)[number];
+
+export interface ClusterCost {
+  readonly month: Amount;
+  /** What `month` consists of; an item that is not known is missing, one that the cluster has none of is 0. */
+  readonly items: Readonly<Partial<Record<Item, Amount>>>;
+  /** What is not in `month`, as `price unknown for m9x.large in xx-east-1`. */
+  readonly unknown: readonly string[];
+  /** Instance types whose price was worked out from another size of their family. */
+  readonly workedOut: readonly string[];
+  /** The day of the oldest price that went in; undefined where none did. */
+  readonly oldest: string | undefined;
+}
+
+/** A price, and how many of it there are. */
+interface Line {
+  readonly item: Item;
+  /** For `price unknown for …`. */
+  readonly what: string;
+  /** For one month. */
+  readonly price: Price | undefined;
+  readonly count: Amount;
+}
+
+const constant = (count: number): Amount => ({ least: count, usual: count, most: count });
+const mapped = ({ least, usual, most }: Amount, change: (count: number) => number): Amount => ({
+  least: change(least),
+  usual: change(usual),
+  most: change(most),
+});
+
+export const sum = (amounts: readonly Amount[]): Amount => ({
+  least: amounts.reduce((all, { least }) => all + least, 0),
+  usual: amounts.reduce((all, { usual }) => all + usual, 0),
+  most: amounts.reduce((all, { most }) => all + most, 0),
+});
+
+const hourly = (price: Price | undefined): Price | undefined => price && { ...price, usd: price.usd * monthHours };
+
+/** One of the prices that are the same in all regions of the partition `aws`. */
+const common = (usd: number, region: string): Price | undefined =>
+  partitionOf(region) === "aws" ? { usd, date: ratesDate, isWorkedOut: false } : undefined;
+
+function natGatewayHour(region: string): Price | undefined {
+  const usd = Object.hasOwn(natGatewayHours, region) ? natGatewayHours[region] : undefined;
+  return usd === undefined ? undefined : { usd, date: natGatewayDate, isWorkedOut: false };
+}
+
+function linesOf({ region, nodes, natGateways, keys, secrets }: ClusterShape): Line[] {
+  const [type = "nodes"] = nodes.instanceTypes;
+  const count: Amount = { least: nodes.min, usual: nodes.desired, most: nodes.max };
+  const addresses = nodes.arePublic ? mapped(count, (all) => all + natGateways) : constant(natGateways);
+  const volume = volumeMonth(region);
+  return [
+    {
+      item: "controlPlane",
+      what: "EKS control planes",
+      price: hourly(common(rates.controlPlaneHour, region)),
+      count: constant(1),
+    },
+    { item: "nodes", what: type, price: hourly(instanceHour(type, region)), count },
+    { item: "volumes", what: "gp3 volumes", price: volume, count: mapped(count, (all) => all * nodes.diskSize) },
+    {
+      item: "natGateways",
+      what: "NAT gateways",
+      price: hourly(natGatewayHour(region)),
+      count: constant(natGateways),
+    },
+    {
+      item: "addresses",
+      what: "public IPv4 addresses",
+      price: hourly(common(rates.addressHour, region)),
+      count: addresses,
+    },
+    { item: "keys", what: "KMS keys", price: common(rates.keyMonth, region), count: constant(keys) },
+    { item: "secrets", what: "secrets", price: common(rates.secretMonth, region), count: constant(secrets) },
+  ];
+}
+
+/** What a cluster costs in a month by list prices: on demand, without traffic, logs, and what applications order. */
+export function clusterCost(shape: ClusterShape): ClusterCost {
+  const lines = linesOf(shape).filter(({ count }) => count.most !== 0);
+  const known = lines.flatMap((line) => (line.price === undefined ? [] : [{ ...line, price: line.price }]));
+  const amounts = known.map(({ item, price, count }) => [item, mapped(count, (all) => all * price.usd)] as const);
+  const none = items.filter((item) => !lines.some((line) => line.item === item)).map((item) => [item, constant(0)]);
+  const unknown = lines.filter(({ price }) => price === undefined);
+  return {
+    month: sum(amounts.map(([, amount]) => amount)),
+    items: Object.fromEntries([...amounts, ...none]),
+    unknown: unknown.map(({ what }) => `price unknown for ${what} in ${shape.region}`),
+    workedOut: known.flatMap(({ what, price }) => (price.isWorkedOut ? [`${what} in ${shape.region}`] : [])),
+    oldest: known.map(({ price }) => price.date).sort()[0],
+  };
+}

@@ -1,0 +1,50 @@
+/** Hours of a month, as AWS's own calculator has it. */
+export const monthHours = 730;
+
+/**
+ * What costs the same in every region of the partition `aws`, in US dollars; of other partitions nothing is known here.
+ * @see https://aws.amazon.com/eks/pricing/ — a control plane in standard support; 0.60 an hour in extended support, which no cluster of a
+ * fleet gets into (`supportType: STANDARD`)
+ * @see https://aws.amazon.com/vpc/pricing/ — public IPv4 addresses, in use or idle, since 2024-02-01
+ * @see https://aws.amazon.com/kms/pricing/ and https://aws.amazon.com/secrets-manager/pricing/
+ */
+export const rates = {
+  controlPlaneHour: 0.1,
+  addressHour: 0.005,
+  keyMonth: 1,
+  secretMonth: 0.4,
+} as const;
+
+/** The day of the copies of these pages in which {@link rates} were looked up. */
+export const ratesDate = "2026-09-20";
+
+/**
+ * US dollars for an hour of a NAT gateway: as pipetail/cloudlint has had them since 2020-05-02 (pkg/worker/nat_gw_unused.go). AWS's price list of
+ * 2026-09-25 still has that of eu-west-1, and its pricing page of 2026-09-20 that of us-east-2.
+ */
+export const natGatewayHours: Readonly<Record<string, number>> = {
+  "ap-east-1": 0.065,
+  "ap-northeast-1": 0.062,
+  "ap-northeast-2": 0.059,
+  "ap-northeast-3": 0.062,
+  "ap-south-1": 0.056,
+  "ap-southeast-1": 0.059,
+  "ap-southeast-2": 0.059,
+  "ca-central-1": 0.05,
+  "eu-central-1": 0.052,
+  "eu-north-1": 0.046,
+  "eu-west-1": 0.048,
+  "eu-west-2": 0.05,
+  "eu-west-3": 0.05,
+  "me-south-1": 0.0528,
+  "sa-east-1": 0.093,
+  "us-east-1": 0.045,
+  "us-east-2": 0.045,
+  "us-gov-east-1": 0.054,
+  "us-gov-west-1": 0.054,
+  "us-west-1": 0.048,
+  "us-west-2": 0.045,
+};
+
+/** The day as which {@link natGatewayHours} are known. */
+export const natGatewayDate = "2020-05-02";

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { run } from "../../../cli/costs/command.ts";
+import { costsOf, rowOf } from "../../../cli/costs/rows.ts";
+import { hubShape, spokeShape } from "../../../cli/costs/shapes.ts";
+import { tableOf } from "../../../cli/costs/table.ts";
+import type { Readable } from "../../../infra/settings.ts";
+import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
+
+let at: SpokesCheckout;
+beforeEach(() => {
+  at = new SpokesCheckout();
+});
+afterEach(() => at.remove());
+
+async function costs(...argv: string[]): Promise<string> {
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  try {
+    expect(await run([...argv, "--repository", at.system])).toBe(0);
+    return write.mock.calls.map(([part]) => String(part)).join("");
+  } finally {
+    write.mockRestore();
+  }
+}
+
+const add = (name: string, more: string, fleet = "fleet") =>
+  at.write(`spokes/${fleet}/${name}/spoke.yaml`, spokeText(name, more));
+
+describe("fleet costs", () => {
+  test("shows each spoke with the Spoke API's defaults, and sums by environment and tenant", async () => {
+    add(
+      "pink",
+      "  network:\n    natGateways: none\n  nodes:\n    instanceTypes: [m5.xlarge]\n    min: 1\n    desired: 1\n    max: 3\n",
+    );
+    at.write("spokes/fleet/pink/spoke.yaml", at.read("spokes/fleet/pink/spoke.yaml").replace("payments", "shop"));
+    expect(await costs()).toBe(`NAME  ENVIRONMENT  TENANT    REGION     NODES                 USD A MONTH  RANGE
+blue  dev          payments  eu-west-1  2 (2 to 4) m6i.large  278          278 to 443
+pink  dev          shop      eu-west-1  1 (1 to 3) m5.xlarge  238          238 to 567
+
+ENVIRONMENT  CLUSTERS  USD A MONTH  RANGE
+dev          2         516          516 to 1,010
+
+TENANT    CLUSTERS  USD A MONTH  RANGE
+payments  1         278          278 to 443
+shop      1         238          238 to 567
+total     2         516          516 to 1,010
+
+worked out from the price of the family's xlarge: m6i.large in eu-west-1
+list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what applications order
+`);
+  });
+
+  test("names the prices that it does not know, and marks the sums without them", async () => {
+    add("pink", "  nodes:\n    instanceTypes: [m9x.large]\n");
+    const said = await costs();
+    expect(said).toMatch(/^pink .* 121\+ +121 to 130$/m);
+    expect(said).toMatch(/^blue .* 278 +278 to 443$/m);
+    expect(said).toMatch(/^total +2 +399\+ /m);
+    expect(said).toContain("\nfleet/pink: price unknown for m9x.large in eu-west-1\n");
+  });
+
+  test("writes the same for a program, to the cent, with what each cluster consists of", async () => {
+    const found = JSON.parse(await costs("-o", "json"));
+    expect(found.clusters).toMatchObject([
+      {
+        ...{ name: "blue", fleet: "fleet", environment: "dev", tenant: "payments", region: "eu-west-1" },
+        ...{ instanceType: "m6i.large", nodes: { min: 2, desired: 2, max: 4 }, unknown: [] },
+        items: { controlPlane: { usual: 73 }, nodes: { usual: 156.22 }, natGateways: { usual: 35.04 } },
+      },
+    ]);
+    expect(found.total).toEqual({ name: "total", clusters: 1, month: found.clusters[0].month, isComplete: true });
+  });
+
+  test("shows one fleet alone, and fleets by name where there are several", async () => {
+    at.write("clusters/other/README.md", "");
+    add("red", "", "other");
+    expect(await costs()).toMatch(/^other +red +dev /m);
+    const one = await costs("--fleet", "other");
+    expect(one).toMatch(/^red +dev /m);
+    expect(one).not.toContain("blue");
+  });
+
+  test("adds the hub of a stack, by the stack's file", async () => {
+    const said = await costs("--stack", "dev");
+    expect(said).toMatch(/^fleet-dev +hub +dev +platform +eu-central-1 +2 \(2 to 3\) m7g\.large /m);
+    await expect(costs("--stack", "nowhere")).rejects.toThrow(
+      /--stack: has no file in this checkout\n.*nowhere\n.*dev/,
+    );
+  });
+
+  test("says that there are no spokes", async () => {
+    at.write("clusters/empty/README.md", "");
+    expect(await costs("--fleet", "empty")).toBe("no spokes\n");
+  });
+
+  test("refuses Spokes that are wrong, each at its file, and shows nothing", async () => {
+    add("pink", "  nodes:\n    desired: many\n");
+    at.write("spokes/fleet/plum/spoke.yaml", "kind: Spoke\nspec: {environment: dev}\n");
+    const said = await costs().then(String, String);
+    expect(said).toContain("spokes/fleet/pink/spoke.yaml, spec.nodes.desired: the Spoke API does not accept it");
+    expect(said).toContain("spokes/fleet/plum/spoke.yaml, spec.region: is missing");
+  });
+});
+
+describe("what is counted of a cluster", () => {
+  const nodes = { instanceTypes: ["m6i.large"], diskSize: 50, min: 1, desired: 2, max: 3 } as never;
+  const network = (natGateways: "single" | "per-zone" | "none") => ({ zones: 3, natGateways });
+
+  test("of a spoke: NAT gateways by zones, or else a public address for each node", () => {
+    const of = (choice: Parameters<typeof network>[0]) =>
+      spokeShape({ region: "eu-west-1", network: network(choice), nodes });
+    expect(of("single")).toMatchObject({ natGateways: 1, nodes: { arePublic: false } });
+    expect(of("per-zone")).toMatchObject({ natGateways: 3, nodes: { arePublic: false } });
+    expect(of("none")).toMatchObject({ natGateways: 0, nodes: { arePublic: true } });
+  });
+
+  test("of a hub: its own network only, and a secret for each sealing key and repository", () => {
+    const settings: Readable = {
+      ...{ nodeInstanceTypes: ["m7g.large"], nodeDiskSize: 50, nodeMin: 2, nodeDesired: 2, nodeMax: 3 },
+      ...{ natGateways: "per-zone", zones: 3, sealingKeys: [{ scope: "dev", generation: "1", active: true }] },
+    };
+    expect(hubShape(settings, "us-east-1")).toMatchObject({ natGateways: 3, keys: 2, secrets: 3 });
+    expect(hubShape({ ...settings, natGateways: "none", vpcId: "vpc-0123456789abcdef0" }, "us-east-1")).toMatchObject({
+      natGateways: 0,
+      nodes: { arePublic: false },
+    });
+    expect(hubShape(settings, undefined)).toBeUndefined();
+    const { nodeMax: _, ...incomplete } = settings;
+    expect(hubShape(incomplete, "us-east-1")).toBeUndefined();
+  });
+
+  test("makes no control characters of what a file says", () => {
+    const shape = spokeShape({ region: "eu-west-1", network: network("single"), nodes });
+    const row = rowOf({ name: "blue\u001b[2J", fleet: "fleet", environment: "dev", tenant: "shop" }, shape);
+    expect(tableOf(costsOf([row]))).not.toContain("\u001b");
+  });
+});

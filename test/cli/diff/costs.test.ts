@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { costChange } from "../../../cli/diff/costs.ts";
+import type { Spoke } from "../../../functions/spoke/api.ts";
+
+const spoke = (nodes: object = {}, region = "us-east-1") =>
+  ({
+    spec: {
+      region,
+      network: { zones: 2, natGateways: "single" },
+      nodes: { instanceTypes: ["m6i.large"], diskSize: 50, min: 2, desired: 2, max: 4, ...nodes },
+    },
+  }) as unknown as Spoke;
+
+describe("what a change does to the list price of a spoke", () => {
+  test("is the difference of a new size, of a new spoke, and of one that goes", () => {
+    expect(costChange(spoke(), spoke({ desired: 4 }))).toEqual({
+      before: { month: 258.66, unknown: [] },
+      after: { month: 406.82, unknown: [] },
+    });
+    expect(costChange(undefined, spoke())?.before).toEqual({ month: 0, unknown: [] });
+    expect(costChange(spoke(), undefined)?.after).toEqual({ month: 0, unknown: [] });
+  });
+
+  test("is nothing where only limits change, or nothing", () => {
+    expect(costChange(spoke(), spoke())).toBeUndefined();
+    expect(costChange(spoke(), spoke({ max: 9 }))).toBeUndefined();
+    expect(costChange(undefined, undefined)).toBeUndefined();
+  });
+
+  test("is nothing where fields have not the types of the Spoke API, which fleet check finds", () => {
+    for (const nodes of [{ instanceTypes: "m6i.large" }, { desired: "many" }, { diskSize: {} }])
+      expect(costChange(spoke(), spoke(nodes)), JSON.stringify(nodes)).toBeUndefined();
+    const { spec } = spoke();
+    for (const more of [{ network: 5 }, { network: { zones: 2, natGateways: "some" } }, { nodes: [] }])
+      expect(costChange({ spec: { ...spec, ...more } } as never, spoke()), JSON.stringify(more)).toBeUndefined();
+  });
+
+  test("is told where a price becomes unknown", () => {
+    expect(costChange(spoke(), spoke({ instanceTypes: ["m9x.large"] }))?.after).toEqual({
+      month: 118.5,
+      unknown: ["price unknown for m9x.large in us-east-1"],
+    });
+    expect(costChange(spoke({ instanceTypes: ["m9x.large"] }), spoke({ instanceTypes: ["m9y.large"] }))).toBeDefined();
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { type ClusterShape, clusterCost } from "../../lib/costs/cluster.ts";
+import table from "../../lib/costs/prices.json" with { type: "json" };
+import { instanceHour, volumeMonth } from "../../lib/costs/prices.ts";
+import { natGatewayHours } from "../../lib/costs/rates.ts";
+
+const shape = (more: Partial<Omit<ClusterShape, "nodes">> = {}, nodes: Partial<ClusterShape["nodes"]> = {}) => ({
+  region: "us-east-1",
+  natGateways: 1,
+  keys: 1,
+  secrets: 0,
+  ...more,
+  nodes: { instanceTypes: ["m6i.large"], diskSize: 50, min: 2, desired: 2, max: 2, arePublic: false, ...nodes },
+});
+
+const usual = (...of: Parameters<typeof shape>) => clusterCost(shape(...of)).month.usual;
+
+describe("what a cluster costs a month by list prices", () => {
+  test("is what docs/reference/costs.md adds up by hand", () => {
+    expect(usual()).toBeCloseTo(73 + 140.16 + 8 + 32.85 + 3.65 + 1);
+    expect(usual({ natGateways: 3 }, { instanceTypes: ["m7g.xlarge"], diskSize: 100, desired: 3 })).toBeCloseTo(
+      73 + 357.408 + 24 + 98.55 + 10.95 + 1,
+    );
+    expect(usual({ natGateways: 0 }, { instanceTypes: ["t3.large"], desired: 1, arePublic: true })).toBeCloseTo(
+      73 + 60.736 + 4 + 3.65 + 1,
+    );
+    expect(usual({ keys: 2, secrets: 3 }, { instanceTypes: ["m7g.large"] })).toBeCloseTo(
+      73 + 119.136 + 8 + 32.85 + 3.65 + 2 + 1.2,
+    );
+  });
+
+  test("is a range with the number of nodes, and their volumes and public addresses with it", () => {
+    const { month, items } = clusterCost(shape({ natGateways: 0 }, { min: 1, desired: 2, max: 4, arePublic: true }));
+    expect(items.nodes).toEqual({ least: 70.08, usual: 140.16, most: 280.32 });
+    expect(items.volumes).toEqual({ least: 4, usual: 8, most: 16 });
+    expect(items.addresses?.most).toBeCloseTo(14.6);
+    expect(items.natGateways).toEqual({ least: 0, usual: 0, most: 0 });
+    expect(month.most - month.least).toBeCloseTo(3 * (70.08 + 4 + 3.65));
+  });
+
+  test("counts the first of several instance types", () => {
+    expect(usual({}, { instanceTypes: ["m6i.large", "m5.4xlarge"] })).toBe(usual());
+  });
+
+  test("names what is not known instead of guessing, and leaves it out of the sum", () => {
+    const { month, unknown, items } = clusterCost(shape({}, { instanceTypes: ["m9x.large"] }));
+    expect(unknown).toEqual(["price unknown for m9x.large in us-east-1"]);
+    expect(items).not.toHaveProperty("nodes");
+    expect(month.usual).toBeCloseTo(usual() - 140.16);
+    expect(clusterCost(shape({ region: "xx-north-9" })).unknown).toEqual([
+      "price unknown for m6i.large in xx-north-9",
+      "price unknown for gp3 volumes in xx-north-9",
+      "price unknown for NAT gateways in xx-north-9",
+    ]);
+    expect(clusterCost(shape({ region: "af-south-1" })).unknown).toEqual([
+      "price unknown for NAT gateways in af-south-1",
+    ]);
+    expect(clusterCost(shape({ region: "af-south-1", natGateways: 0 })).unknown).toEqual([]);
+  });
+
+  test("has no price of other partitions that is known for commercial regions alone", () => {
+    expect(clusterCost(shape({ region: "us-gov-west-1" })).unknown).toEqual([
+      "price unknown for EKS control planes in us-gov-west-1",
+      "price unknown for public IPv4 addresses in us-gov-west-1",
+      "price unknown for KMS keys in us-gov-west-1",
+    ]);
+  });
+
+  test("says how old its oldest price is, and which one was worked out from another size", () => {
+    expect(clusterCost(shape({ natGateways: 0 }))).toMatchObject({ oldest: "2023-02-20", workedOut: [] });
+    expect(clusterCost(shape())).toMatchObject({ oldest: "2020-05-02" });
+    expect(clusterCost(shape({ region: "eu-west-1" })).workedOut).toEqual(["m6i.large in eu-west-1"]);
+  });
+});
+
+describe("the table of list prices", () => {
+  const rows = [table.dates, table.gp3, table.gp3Dates, ...Object.values(table.instances)];
+
+  test("has a cell for each region in every row", () => {
+    const regions = table.regions.split(" ");
+    expect(rows.filter((row) => row.split(" ").length !== regions.length)).toEqual([]);
+    expect(new Set(regions).size).toBe(regions.length);
+    const prices = Object.values(table.instances).flatMap((row) => row.split(" "));
+    expect(prices.filter((cell) => !/^(-|~?0\.\d+|~?[1-9]\d*(\.\d+)?)$/.test(cell))).toEqual([]);
+  });
+
+  test("has the instance types of the examples, and no price of what is no type", () => {
+    expect(instanceHour("m7g.xlarge", "us-east-1")).toEqual({ usd: 0.1632, date: "2026-07-20", isWorkedOut: false });
+    expect(instanceHour("m6i.large", "eu-central-1")).toEqual({ usd: 0.115, date: "2023-02-20", isWorkedOut: true });
+    expect(instanceHour("constructor", "us-east-1")).toBeUndefined();
+    expect(volumeMonth("eu-west-1")?.usd).toBe(0.088);
+    expect(Object.keys(natGatewayHours)).toEqual(expect.arrayContaining(["eu-west-1", "us-east-1"]));
+  });
+});
