@@ -25,11 +25,11 @@ export function diffOf(handler: Handler, definition: ResourceDefinition<Session>
   const { newInputs, state, session } = request;
   const regional = handler.regional !== false;
   const own = state["region"] ?? session.aws.region;
-  const oldInputs = { ...(regional && { region: own }), ...request.oldInputs };
+  const oldInputs: PropertyMap = { ...(regional && { region: own }), ...request.oldInputs };
   const kept = (handler.computed ?? []).filter(
     (name) => newInputs[name] === undefined && oldInputs[name] !== undefined,
   );
-  const news = {
+  const news: PropertyMap = {
     ...(regional && { region: session.aws.region }),
     ...Object.fromEntries(kept.map((name) => [name, oldInputs[name] as Value])),
     ...newInputs,
