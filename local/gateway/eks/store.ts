@@ -7,14 +7,10 @@ import type { NumberRange } from "./runtime.ts";
 /** The state of the EKS API: one file per cluster, on disk before a call is answered. */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-interface StoredRecord extends ClusterRecord {
-  readonly podIdentityAssociations?: unknown;
-}
-
-/** A record of an earlier release without what this one does not serve: pod identity associations and their agent's add-on. */
-function carriedOver({ podIdentityAssociations: _, ...record }: StoredRecord): ClusterRecord {
+/** A record of an earlier release without add-ons that this one does not serve, and with what that one did not know. */
+function carriedOver(record: Omit<ClusterRecord, "podIdentityAssociations"> & Partial<ClusterRecord>): ClusterRecord {
   const served = Object.entries(record.addons).filter(([addon]) => CATALOG.some(({ name }) => name === addon));
-  return { ...record, addons: Object.fromEntries(served) };
+  return { podIdentityAssociations: {}, ...record, addons: Object.fromEntries(served) };
 }
 
 /** Opens the store in a folder (made where missing). */

@@ -189,7 +189,7 @@ describe("a gateway that starts again", () => {
     expect(next.store.find("hub")?.cluster.status).toBe(status === "CREATING" ? "ACTIVE" : undefined);
   });
 
-  test("drops what an earlier release recorded and this one does not serve", async () => {
+  test("drops add-ons that an earlier release recorded and this one does not serve, and adds what that one lacked", async () => {
     await eks.call("POST", "/clusters", clusterBody("hub"));
     await eks.settle();
     await eks.call("POST", "/clusters/hub/addons", { addonName: "kube-proxy" });
@@ -197,21 +197,22 @@ describe("a gateway that starts again", () => {
     await eks.worker.stop();
     const file = join(eks.folder, "hub.json");
     const record = JSON.parse(readFileSync(file, "utf8"));
-    const agent = "eks-pod-identity-agent";
-    record.addons[agent] = { ...record.addons["kube-proxy"], addonName: agent };
-    record.podIdentityAssociations = { "a-1": { associationId: "a-1" } };
+    const former = "aws-efs-csi-driver";
+    record.addons[former] = { ...record.addons["kube-proxy"], addonName: former };
+    delete record.podIdentityAssociations;
     writeFileSync(file, JSON.stringify(record));
     const next = await fakeEks({ clusters: eks.clusters, aws: eks.aws, folder: eks.folder });
     next.worker.add("hub");
     await next.settle();
     expect(next.errors).toEqual([]);
     expect((await next.call("GET", "/clusters/hub/addons")).body.addons).toEqual(["kube-proxy"]);
-    expect((await next.call("GET", `/clusters/hub/addons/${agent}`)).error).toBe("ResourceNotFoundException");
-    // The next change writes the record without them.
+    expect((await next.call("GET", `/clusters/hub/addons/${former}`)).error).toBe("ResourceNotFoundException");
+    expect((await next.call("GET", "/clusters/hub/pod-identity-associations")).body.associations).toEqual([]);
+    // The next change writes the record so.
     await next.call("DELETE", "/clusters/hub/addons/kube-proxy");
     await next.settle();
     const written = JSON.parse(readFileSync(file, "utf8"));
-    expect([written.addons, written.podIdentityAssociations]).toEqual([{}, undefined]);
+    expect([written.addons, written.podIdentityAssociations]).toEqual([{}, {}]);
   });
 });
 
