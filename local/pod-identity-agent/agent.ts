@@ -32,6 +32,8 @@ export interface AgentOptions {
   /** URL of the AWS API. */
   readonly endpoint: string;
   readonly nodeCredentials: () => Promise<NodeCredentials>;
+  /** Is told what pods were refused. */
+  readonly log: (line: string) => void;
   readonly now?: () => number;
 }
 
@@ -65,7 +67,7 @@ export function podIdentityAgent(options: AgentOptions): Server {
     answer(request).then(
       (body) => response.writeHead(200, { "content-type": "application/json" }).end(body),
       (error: Error) => {
-        console.log(`refused: ${error.message}`);
+        options.log(`refused: ${error.message}`);
         const status = error instanceof Refusal ? error.status : 500;
         response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${error.message}\n`);
       },

@@ -13,7 +13,7 @@ const [cluster, node, region, endpoint, metadataSocket, readySocket] = process.a
 if (!cluster || !node || !region || !endpoint || !metadataSocket || !readySocket)
   throw new Error("usage: main.ts <cluster> <node> <region> <endpoint> <metadata socket> <ready socket>");
 const nodeCredentials = nodeCredentialsFrom({ socket: metadataSocket, cluster, node: Number(node) });
-await serve(podIdentityAgent({ cluster, region, endpoint, nodeCredentials }), AGENT_ADDRESS, PORT);
+await serve(podIdentityAgent({ cluster, region, endpoint, nodeCredentials, log: console.log }), AGENT_ADDRESS, PORT);
 // Nobody outside of the node's network reaches the address above: who waits for it asks this socket. A killed run leaves it.
 await rm(readySocket, { force: true });
 const ready = createServer((socket) => socket.end()).listen(readySocket);

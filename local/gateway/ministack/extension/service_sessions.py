@@ -15,6 +15,7 @@ def extend(app, secret):
     ministack lets the account's root through wherever a trust policy names a service. Here it is judged as the service that it is.
     """
     from ministack.core import iam_evaluator as evaluator
+    from ministack.services import sts
 
     handler = app.SERVICE_HANDLERS["sts"]
 
@@ -23,25 +24,29 @@ def extend(app, secret):
         _caller.set(claims if "assumesAs" in claims else None)
         return await handler(method, path, headers, body, query_params)
 
+    def identity(original):
+        def caller(headers, query_params=None):
+            found = original(headers, query_params)
+            claims = _caller.get()
+            if claims is None or not isinstance(found, dict):
+                return found
+            return {**found, "userArn": claims["assumesAs"], "principalType": "Service", "principalKeys": {}}
+
+        return caller
+
     def trust(original):
         def evaluate(trust_doc, caller_arn, ctx=None):
             claims = _caller.get()
             if claims is None or ctx is None:
                 return original(trust_doc, caller_arn, ctx)
-            service = claims["assumesAs"]
-            keys = {
-                "aws:principalisawsservice": "true",
-                "aws:principalservicename": service,
-                **{key.lower(): value for key, value in claims.get("context", {}).items()},
-            }
-            own = dataclasses.replace(
-                ctx, principal_arn=service, principal_type="Service", principal_keys={}, service_context={**ctx.service_context, **keys},
-            )
-            return original(naming(trust_doc, service, evaluator), service, own)
+            keys = {"aws:PrincipalIsAWSService": "true", "aws:PrincipalServiceName": caller_arn, **claims.get("context", {})}
+            own = {**ctx.service_context, **{key.lower(): value for key, value in keys.items()}}
+            return original(naming(trust_doc, caller_arn, evaluator), caller_arn, dataclasses.replace(ctx, service_context=own))
 
         return evaluate
 
     app.SERVICE_HANDLERS["sts"] = handle
+    replace(sts, "_caller_identity", identity)
     replace(evaluator, "evaluate_trust_policy", trust)
 
 
