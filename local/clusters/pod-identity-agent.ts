@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type ClusterAddresses, type Instance, type NodeAddresses, nodeAt } from "../instance/addresses.ts";
 import { withLock } from "../instance/lock.ts";
-import { AGENT_ADDRESS } from "../pod-identity-agent/agent.ts";
+import { AGENT_ADDRESS } from "../pod-identity-agent/address.ts";
 import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
 import { AGENT_PROGRAM, lockOf, nodeProcess } from "./node.ts";
 import { nodeFiles } from "./node-config.ts";

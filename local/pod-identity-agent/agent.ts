@@ -2,15 +2,13 @@ import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { decodeJwt } from "jose";
+import { AGENT_ADDRESS } from "./address.ts";
 
 /**
  * The EKS Pod Identity Agent of one node: pods ask it for the credentials of their association, and it asks EKS Auth, with the rights of
  * the node's role. Answers, checks and times are those of eks-pod-identity-agent 0.1.37 (pkg/handlers, internal/validation, pkg/errors,
  * internal/credsretriever).
  */
-
-/** Where pods ask (EKS User Guide, "EKS Pod Identity considerations"). Nodes here have no IPv6, so not under [fd00:ec2::23]. */
-export const AGENT_ADDRESS = "169.254.170.23";
 
 /** How long credentials are given out before others are fetched (max-credential-retention-before-renewal). */
 const RETENTION_MS = 3 * 3600 * 1000;

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { serve } from "../server.ts";
-import { AGENT_ADDRESS, podIdentityAgent } from "./agent.ts";
+import { AGENT_ADDRESS } from "./address.ts";
+import { podIdentityAgent } from "./agent.ts";
 import { nodeCredentialsFrom } from "./node-credentials.ts";
 
 /** As upstream. */

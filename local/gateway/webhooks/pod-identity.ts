@@ -1,5 +1,5 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { AGENT_ADDRESS } from "../../pod-identity-agent/agent.ts";
+import { AGENT_ADDRESS } from "../../pod-identity-agent/address.ts";
 import { POD_IDENTITY_SERVICE } from "../eks/pod-identity.ts";
 
 /** The annotations of amazon-eks-pod-identity-webhook (its README), on service accounts and pods. */
