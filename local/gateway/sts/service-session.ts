@@ -9,6 +9,7 @@ export interface ServiceSession {
   readonly service: string;
   readonly roleArn: string;
   readonly sessionName: string;
+  /** Session tags, all of them transitive. */
   readonly tags?: Readonly<Record<string, string>>;
   /** How long it lasts. @default an hour */
   readonly seconds?: number;
@@ -35,6 +36,7 @@ export function serviceSessions({ endpoint, region, key }: { endpoint: string; r
       RoleArn: roleArn,
       RoleSessionName: sessionName,
       DurationSeconds: seconds,
+      TransitiveTagKeys: Object.keys(tags),
       Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
     });
     const assertion = await key.sign({ assumesAs: service, context });
