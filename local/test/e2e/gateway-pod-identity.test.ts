@@ -60,6 +60,15 @@ const trust = (serviceAccount: string): string =>
     ],
   });
 
+/** A session reads the secrets that are tagged with its own service account. */
+const own = allow({
+  Action: "secretsmanager:GetSecretValue",
+  Condition: {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a policy variable
+    StringEquals: { "aws:ResourceTag/kubernetes-service-account": "${aws:PrincipalTag/kubernetes-service-account}" },
+  },
+});
+
 const podOf = (name: string, serviceAccountName: string) =>
   ({
     apiVersion: "v1",
@@ -123,13 +132,6 @@ beforeAll(async () => {
     await secrets.send(secret);
   }
   await iam.send(new CreateRoleCommand({ RoleName: "app", AssumeRolePolicyDocument: trust("app") }));
-  const own = allow({
-    Action: "secretsmanager:GetSecretValue",
-    Condition: {
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a policy variable
-      StringEquals: { "aws:ResourceTag/kubernetes-service-account": "${aws:PrincipalTag/kubernetes-service-account}" },
-    },
-  });
   await iam.send(new PutRolePolicyCommand({ RoleName: "app", PolicyName: "own", PolicyDocument: JSON.stringify(own) }));
   for (const name of ["app", "stranger"])
     await cluster.kube.apply([{ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "default" } }]);
@@ -190,6 +192,33 @@ describe("the trust policy of the role", () => {
     const credentials = await credentialsOf(place, "associated-stranger");
     expect(await reads(credentials, "app"), "the tags of its own session").toBe("AccessDeniedException");
     await iam.send(new UpdateAssumeRolePolicyCommand({ RoleName: "app", PolicyDocument: trust("app") }));
+  });
+
+  test("of a further role, and the rights of the first, must let tags in: those of the pod go on to it", async () => {
+    const { iam } = cluster.cloud.deployer;
+    const root = { AWS: arnOf("root") };
+    const trusting = (...actions: string[]) =>
+      JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect: "Allow", Principal: root, Action: actions }] });
+    await iam.send(new CreateRoleCommand({ RoleName: "next", AssumeRolePolicyDocument: trusting("sts:AssumeRole") }));
+    const may = (...Action: string[]) => ({
+      RoleName: "app",
+      PolicyName: "next",
+      PolicyDocument: JSON.stringify(allow({ Action })),
+    });
+    await iam.send(new PutRolePolicyCommand(may("sts:AssumeRole", "sts:TagSession")));
+    const pod = cluster.cloud.as(await credentialsOf(app, "app"));
+    const next = () => pod.sts.send(new AssumeRoleCommand({ RoleArn: arnOf("role/next"), RoleSessionName: "next" }));
+    await expect(next()).rejects.toThrow("sts:TagSession");
+    const tagged = trusting("sts:AssumeRole", "sts:TagSession");
+    await iam.send(new UpdateAssumeRolePolicyCommand({ RoleName: "next", PolicyDocument: tagged }));
+    const { AccessKeyId = "", SecretAccessKey = "", SessionToken = "" } = (await next()).Credentials ?? {};
+    await iam.send(
+      new PutRolePolicyCommand({ RoleName: "next", PolicyName: "own", PolicyDocument: JSON.stringify(own) }),
+    );
+    const chained = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };
+    expect([await reads(chained, "app"), await reads(chained, "other")]).toEqual(["allowed", "AccessDeniedException"]);
+    await iam.send(new PutRolePolicyCommand(may("sts:AssumeRole")));
+    await expect(next()).rejects.toThrow("sts:TagSession");
   });
 
   test("lets no IAM principal in, not even an administrator: it names a service", async () => {
