@@ -18,13 +18,16 @@ export async function runPodIdentityAgent(
   const cluster = await findCluster(instance, clusterName);
   const node = nodeAt(instance, cluster, number);
   const supervisor = supervisorOf(instance);
-  const change = async () => {
-    if (!running) return supervisor.stop(nodeProcess(cluster, node, AGENT_PROGRAM));
+  const change = async (): Promise<void> => {
+    if (!running) {
+      await supervisor.stop(nodeProcess(cluster, node, AGENT_PROGRAM));
+      return;
+    }
     // On `lo` of the node's own namespace, with which it goes; pods reach it over the node, as on EC2.
     await inNamespace(node, ["ip", "address", "replace", `${AGENT_ADDRESS}/32`, "dev", "lo"]);
     await supervisor.start(podIdentityAgentSpec(instance, cluster, node, region));
   };
-  await withLock(lockOf(instance, node), async () => void (await change()), 300);
+  await withLock(lockOf(instance, node), change, 300);
 }
 
 /** The process that answers pods of a node. */
