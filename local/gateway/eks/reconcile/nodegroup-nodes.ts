@@ -13,7 +13,7 @@ interface Node extends KubernetesObject {
 }
 
 /** What was turned on or off on a node; undefined before it was either. */
-export interface StartedNode {
+interface StartedNode {
   /** The enforcement of NetworkPolicies. */
   enforced?: boolean;
   /** The EKS Pod Identity Agent. */

@@ -36,7 +36,9 @@ def extend(app, _secret):
                     400, "InvalidParameterValue",
                     f"The transitive tag keys {', '.join(sorted(again))} of the calling session can't be set again.", ns="sts")
             every = inherited + asked
-            denied = every and evaluator.enforce(request["key"], "sts:TagSession", "sts", get_region(), role)
+            context = {f"aws:RequestTag/{tag['Key']}": tag["Value"] for tag in every}
+            context["aws:TagKeys"] = [tag["Key"] for tag in every]
+            denied = every and evaluator.enforce(request["key"], "sts:TagSession", "sts", get_region(), role, context)
             if denied:
                 caller = getattr(denied, "principal_arn", "")
                 return None, sts._error(

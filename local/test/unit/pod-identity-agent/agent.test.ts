@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, request, type Server } from "node:http";
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { UnsecuredJWT } from "jose";
@@ -23,18 +23,22 @@ const open = async (server: Server): Promise<number> => {
 };
 
 /** EKS Auth: numbers its answers. */
-const eksAuth = () =>
-  createServer(async (message, response) => {
-    const { authorization = "", "x-amz-security-token": sessionToken } = message.headers;
-    const { token: given } = JSON.parse(await text(message)) as { token: string };
-    asked.push({ path: message.url ?? "", authorization, token: given, sessionToken: String(sessionToken) });
-    const headers = { "x-amzn-errortype": "ResourceNotFoundException" };
-    if (refuses) return void response.writeHead(404, headers).end(JSON.stringify({ message: "no association" }));
-    const expiration = clock + hours * HOUR;
-    const credentials = { accessKeyId: `ASIA${asked.length}`, secretAccessKey: "s", sessionToken: "t", expiration };
-    const arn = "arn:aws:sts::123456789012:assumed-role/app/eks-hub-app";
-    response.end(JSON.stringify({ assumedRoleUser: { arn }, credentials }));
-  });
+async function answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { authorization = "", "x-amz-security-token": sessionToken } = message.headers;
+  const { token: given } = JSON.parse(await text(message)) as { token: string };
+  asked.push({ path: message.url ?? "", authorization, token: given, sessionToken: String(sessionToken) });
+  if (refuses) {
+    response.writeHead(404, { "x-amzn-errortype": "ResourceNotFoundException" });
+    response.end(JSON.stringify({ message: "no association" }));
+    return;
+  }
+  const expiration = clock + hours * HOUR;
+  const credentials = { accessKeyId: `ASIA${asked.length}`, secretAccessKey: "s", sessionToken: "t", expiration };
+  const arn = "arn:aws:sts::123456789012:assumed-role/app/eks-hub-app";
+  response.end(JSON.stringify({ assumedRoleUser: { arn }, credentials }));
+}
+
+const eksAuth = () => createServer((message, response) => void answer(message, response));
 
 beforeEach(async () => {
   [clock, hours, refuses, asked] = [1_700_000_000, 6, false, []];
