@@ -3,3 +3,4 @@ export { adminKubeconfig, removeAll, startControlPlane, stopControlPlane } from 
 export { enforceNetworkPolicies, NETWORK_POLICY_USER } from "./network-policy.ts";
 export { refreshNodes, startNode, stopNode } from "./node.ts";
 export { ensureAuthority } from "./pki.ts";
+export { runPodIdentityAgent } from "./pod-identity-agent.ts";

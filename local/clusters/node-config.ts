@@ -55,6 +55,7 @@ export function nodeFiles(node: NodeAddresses) {
     proxyKubeconfig: join(node.dir, "kube-proxy.kubeconfig"),
     policyKubeconfig: join(node.dir, "network-policy.kubeconfig"),
     policySocket: join(node.run, "network-policy.sock"),
+    agentSocket: join(node.run, "pod-identity-agent.sock"),
     importedImages: join(node.dir, "images.json"),
   };
 }

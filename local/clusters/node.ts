@@ -21,8 +21,10 @@ import { toolchain } from "./toolchain.ts";
 const LOCK_SECONDS = 300;
 /** What the volumes of a node's pods may take of the machine's memory, in MiB: far more than Flux's artifacts and clones need. */
 const VOLUMES_MIB = 4096;
+/** The EKS Pod Identity Agent, which EKS runs as a pod of each node. */
+export const AGENT_PROGRAM = "pod-identity-agent";
 /** The processes that a node may have. */
-const PROGRAMS = ["network-policy", "kubelet", "kube-proxy", "containerd"];
+const PROGRAMS = [AGENT_PROGRAM, "network-policy", "kubelet", "kube-proxy", "containerd"];
 
 /**
  * Starts a node of a cluster whose control plane runs: network namespace, containerd with the toolchain's images,

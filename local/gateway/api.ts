@@ -5,6 +5,7 @@ import type { Forward } from "./aws/forward.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "./aws/http.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { eksApi } from "./eks/router.ts";
+import { type EksAuthContext, eksAuthApi } from "./eks-auth/service.ts";
 import type { Faults } from "./faults/faults.ts";
 import { throttled } from "./faults/throttle.ts";
 import type { Grafana } from "./grafana/service.ts";
@@ -18,6 +19,7 @@ export interface AwsApi {
   readonly forward: Forward;
   readonly key: GatewayKey;
   readonly eks: EksContext;
+  readonly eksAuth: EksAuthContext;
   readonly aps: ApsContext;
   /** Managed Grafana, started by its first call. */
   readonly grafana: () => Promise<Grafana>;
@@ -29,7 +31,10 @@ export interface AwsApi {
   readonly mayAnswer: (request: HttpRequest, faults: Faults) => Promise<void>;
 }
 
-/** Answers one request of the AWS API: EKS, Managed Prometheus, Managed Grafana and web identity here, everything else by ministack. */
+/**
+ * Answers one request of the AWS API: EKS, EKS Auth, Managed Prometheus, Managed Grafana and web identity here, everything else by
+ * ministack.
+ */
 export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpResponse> {
   const faults = await api.faults();
   const response = await answer(request, api, faults);
@@ -52,6 +57,7 @@ async function answer(request: HttpRequest, api: AwsApi, faults: Faults): Promis
     return stsErrorResponse(new StsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403));
   try {
     if (scope.service === "eks") return await eksApi(request, api.eks, api);
+    if (scope.service === "eks-auth") return await eksAuthApi(request, api.eksAuth, api);
     if (scope.service === "aps") return await apsApi(request, api.aps, api);
     if (scope.service === "grafana") return await (await api.grafana()).answer(request, api);
     return await api.forward(request);

@@ -14,6 +14,7 @@ import { ensureInstanceCa } from "./ca.ts";
 import { CHARTS_HOST, serveChart } from "./charts.ts";
 import { changesReach } from "./eks/endpoint-access.ts";
 import type { EksContext } from "./eks/operation.ts";
+import { associationOf } from "./eks/pod-identity.ts";
 import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
@@ -23,9 +24,11 @@ import { firsts, HOLD_SECONDS } from "./faults/hold.ts";
 import { throttle } from "./faults/throttle.ts";
 import type { Grafana } from "./grafana/service.ts";
 import { ensureGatewayKey } from "./key.ts";
-import { type Handler, type Log, listen, listener } from "./listeners.ts";
+import { type Handler, type Log, listen, listener, listenOnSocket } from "./listeners.ts";
 import { ACCOUNT, ministackEndpoint, PARTITION, REGION } from "./ministack.ts";
+import { nodeMetadata } from "./node-metadata.ts";
 import { oidcIssuers } from "./oidc.ts";
+import { serviceSessions } from "./sts/service-session.ts";
 import { type AdmissionReview, admitPod } from "./webhooks/pod-identity.ts";
 import { reviewToken } from "./webhooks/token.ts";
 
@@ -93,6 +96,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   });
   const work = backgroundWork("cluster", log, reconcile);
   const oidc = oidcIssuers(store, clusters);
+  const assume = serviceSessions({ endpoint: ministackEndpoint(instance), region: REGION, key });
   const exceeds = throttle(Date.now);
   const held = firsts();
   const api: Handler = (request) =>
@@ -116,6 +120,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       },
       key,
       eks,
+      eksAuth: { ...eks, keys: oidc.keys, assume },
       aps: aps.context,
       grafana: () => (grafana ??= startedGrafana()),
       issuers: { provider: (issuer) => aws.oidcProvider(issuer), keys: oidc.keys },
@@ -136,7 +141,10 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     const review = JSON.parse(request.body.toString("utf8")) as AdmissionReview;
     return jsonResponse(
       200,
-      await admitPod(review, REGION, (namespace, name) => kube.find("v1", "ServiceAccount", name, namespace)),
+      await admitPod(review, REGION, async (namespace, name) => ({
+        serviceAccount: await kube.find("v1", "ServiceAccount", name, namespace),
+        associated: associationOf(store.get(cluster), { namespace, serviceAccount: name }) !== undefined,
+      })),
     );
   };
 
@@ -158,6 +166,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       await ca.issue(instance.loopbackAddress),
     ),
     await listen(instance.gatewayAddress, PORTS.api, onApi),
+    await listenOnSocket(instance.paths.metadataSocket, listener(nodeMetadata(store, assume), log)),
     await listen(
       instance.gatewayAddress,
       PORTS.tls,

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { chmod, rm } from "node:fs/promises";
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer, type ServerOptions } from "node:https";
 import { type HttpRequest, type HttpResponse, jsonResponse, readRequest, writeResponse } from "./aws/http.ts";
@@ -25,6 +26,16 @@ export function listener(handle: Handler, log: Log): RequestListener {
       else response.destroy();
     });
   };
+}
+
+/** Listens on a unix socket that only its owner may use; one that a killed run has left is replaced. */
+export async function listenOnSocket(path: string, onRequest: RequestListener): Promise<Server> {
+  await rm(path, { force: true });
+  const server = createHttpServer(onRequest);
+  server.listen(path);
+  await once(server, "listening");
+  await chmod(path, 0o600);
+  return server;
 }
 
 /** Listens on an address. Rejects where it is taken. */

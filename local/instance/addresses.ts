@@ -78,6 +78,8 @@ export function instanceAt(dir: string, index: number) {
       run,
       claim: `${run}.json`,
       supervisorSocket: join(run, "supervisor.sock"),
+      /** The gateway's, for the instance's own processes: what EC2's metadata service tells a node. */
+      metadataSocket: join(run, "metadata.sock"),
     },
     /** Names of what the kernel holds for this instance. */
     kernel: {

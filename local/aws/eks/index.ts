@@ -4,5 +4,13 @@ import { accessEntry, accessPolicyAssociation } from "./access.ts";
 import { addon } from "./addon.ts";
 import { cluster } from "./cluster.ts";
 import { nodeGroup } from "./node-group.ts";
+import { podIdentityAssociation } from "./pod-identity.ts";
 
-export const eksResources: readonly Handler[] = [accessEntry, accessPolicyAssociation, addon, cluster, nodeGroup];
+export const eksResources: readonly Handler[] = [
+  accessEntry,
+  accessPolicyAssociation,
+  addon,
+  cluster,
+  nodeGroup,
+  podIdentityAssociation,
+];

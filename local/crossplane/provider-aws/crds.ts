@@ -72,7 +72,7 @@ const secretReference = object({ key: text, name: text, namespace: text }, { req
 /** Where an identity comes from. Keys in a Secret are refused by the fleet's admission policies, which must get to see them. */
 const credentials = object(
   {
-    source: { type: "string", enum: ["IRSA", "Secret"] },
+    source: { type: "string", enum: ["IRSA", "PodIdentity", "Secret"] },
     secretRef: secretReference,
   },
   { required: ["source"] },

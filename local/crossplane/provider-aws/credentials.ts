@@ -1,5 +1,5 @@
 /** From a ProviderConfig to AWS clients. */
-import { fromTemporaryCredentials, fromTokenFile } from "@aws-sdk/credential-providers";
+import { fromHttp, fromTemporaryCredentials, fromTokenFile } from "@aws-sdk/credential-providers";
 import { type Aws, type AwsCredentials, connectAws } from "../../aws/connection.ts";
 import type { AssumeRole, Objects } from "./kube.ts";
 import type { Managed } from "./managed.ts";
@@ -19,6 +19,26 @@ function irsa(environment: Environment, region: string): AwsCredentials {
     );
   return fromTokenFile({ clientConfig: { region }, roleSessionName: SESSION }) as AwsCredentials;
 }
+
+/**
+ * The pod's own role, by the agent on its node. Upstream asks its SDK's default chain for this source (internal/clients/provider_config.go),
+ * which a service account's annotation for IRSA comes before.
+ */
+function podIdentity(environment: Environment, region: string): AwsCredentials {
+  if (environment["AWS_WEB_IDENTITY_TOKEN_FILE"]) return irsa(environment, region);
+  const { AWS_CONTAINER_CREDENTIALS_FULL_URI: uri, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: token } = environment;
+  if (!uri || !token)
+    throw new Error(
+      "the ProviderConfig says PodIdentity, but this pod has no AWS_CONTAINER_CREDENTIALS_FULL_URI and AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: " +
+        "its service account must have an EKS Pod Identity association before the pod starts",
+    );
+  return fromHttp({ awsContainerCredentialsFullUri: uri, awsContainerAuthorizationTokenFile: token }) as AwsCredentials;
+}
+
+const sources: Readonly<Record<string, (environment: Environment, region: string) => AwsCredentials>> = {
+  IRSA: irsa,
+  PodIdentity: podIdentity,
+};
 
 function assume(master: AwsCredentials, role: AssumeRole, region: string): AwsCredentials {
   const { roleARN, externalID, tags, transitiveTagKeys } = role;
@@ -58,18 +78,18 @@ export function connections(objects: Objects, environment: Environment): Connect
       const { kind, name } = managed.spec.providerConfigRef;
       const config = await objects.providerConfig(kind, managed.metadata.namespace, name);
       if (!config) throw new Error(`cannot get the ${kind} ${name}: it does not exist`);
-      const own = managed.spec.forProvider["region"] as string | undefined;
-      const region = own ?? environment["AWS_REGION"] ?? GLOBAL_REGION;
+      const asked = managed.spec.forProvider["region"] as string | undefined;
+      const region = asked ?? environment["AWS_REGION"] ?? GLOBAL_REGION;
       const { credentials, assumeRoleChain = [] } = config.spec;
-      if (credentials.source !== "IRSA")
-        throw new Error(`the credentials source ${credentials.source} is not implemented here: use IRSA`);
+      const own = sources[credentials.source];
+      if (own === undefined)
+        throw new Error(
+          `the source ${credentials.source} is not implemented here: use ${Object.keys(sources).join(" or ")}`,
+        );
       const key = JSON.stringify([region, config.spec]);
       const known = sessions.get(key);
       if (known) return known;
-      const identity = assumeRoleChain.reduce(
-        (master, role) => assume(master, role, region),
-        irsa(environment, region),
-      );
+      const identity = assumeRoleChain.reduce((master, role) => assume(master, role, region), own(environment, region));
       const session = connectAws({ region, credentials: identity, maxAttempts: MAX_ATTEMPTS });
       sessions.set(key, session);
       return session;

@@ -92,9 +92,12 @@ const rules = (kind: Kind) =>
     .map((name) => ({
       rule:
         "!('*' in self.managementPolicies || 'Create' in self.managementPolicies || 'Update' in self.managementPolicies) || " +
-        `has(self.forProvider.${name}) || (has(self.initProvider) && has(self.initProvider.${name}))`,
+        `has(self.forProvider.${inCel(name)}) || (has(self.initProvider) && has(self.initProvider.${inCel(name)}))`,
       message: `spec.forProvider.${name} is a required parameter`,
     }));
+
+/** A property as CEL rules name it: reserved words are escaped (Kubernetes documentation, "Validation rules"). */
+const inCel = (property: string): string => (property === "namespace" ? "__namespace__" : property);
 
 export const conditions = list(
   object(

@@ -23,9 +23,12 @@ export interface CatalogEntry {
 /** The setting of vpc-cni that turns the enforcement of NetworkPolicies on; without it EKS enforces none. */
 export const NETWORK_POLICY = "enableNetworkPolicy";
 
+/** The add-on without which nodes give pods no credentials for their pod identity associations. */
+export const POD_IDENTITY_AGENT = "eks-pod-identity-agent";
+
 /**
  * The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway (the latter decides whether it
- * enforces NetworkPolicies), the rest is recorded only.
+ * enforces NetworkPolicies), the pod identity agent is a process of each node, the rest is recorded only.
  */
 export const CATALOG: readonly CatalogEntry[] = [
   {
@@ -60,6 +63,7 @@ export const CATALOG: readonly CatalogEntry[] = [
     properties: { [NETWORK_POLICY]: { type: "string", enum: ["true", "false"] } },
   },
   { name: "aws-ebs-csi-driver", type: "storage", own: "v1.51.0-eksbuild.1" },
+  { name: POD_IDENTITY_AGENT, type: "security", own: "v1.3.10-eksbuild.2" },
 ];
 
 /** Versions for a Kubernetes minor; the first is the default. */

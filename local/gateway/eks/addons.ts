@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { parse } from "yaml";
 import * as z from "zod";
-import { addonVersion, type CatalogEntry, catalogEntry, NAMESPACE, NETWORK_POLICY } from "./addon-catalog.ts";
+import {
+  addonVersion,
+  type CatalogEntry,
+  catalogEntry,
+  NAMESPACE,
+  NETWORK_POLICY,
+  POD_IDENTITY_AGENT,
+} from "./addon-catalog.ts";
 import { expectActive } from "./clusters.ts";
 import { collection } from "./collection.ts";
 import { inUse, invalidParameter } from "./errors.ts";
@@ -81,6 +88,7 @@ export const addonOperations: readonly Operation[] = [
     // Preserved software stays as the cluster's own, like that of bootstrapSelfManagedAddons.
     if (addon.addonName === "coredns") record.selfManagedAddons = preserve;
     if (addon.addonName === VPC_CNI) record.preservedNetworkPolicy = preserve && asksForNetworkPolicy(addon);
+    if (addon.addonName === POD_IDENTITY_AGENT) record.preservedPodIdentityAgent = preserve;
     return { addon };
   }),
 ];
@@ -134,4 +142,10 @@ const asksForNetworkPolicy = ({ configurationValues }: Addon): boolean =>
 export function enforcesNetworkPolicies({ addons, preservedNetworkPolicy = false }: ClusterRecord): boolean {
   const addon = addons[VPC_CNI];
   return addon === undefined || addon.status === "DELETING" ? preservedNetworkPolicy : asksForNetworkPolicy(addon);
+}
+
+/** Whether the nodes of a cluster run the EKS Pod Identity Agent. */
+export function runsPodIdentityAgent({ addons, preservedPodIdentityAgent = false }: ClusterRecord): boolean {
+  const addon = addons[POD_IDENTITY_AGENT];
+  return addon === undefined || addon.status === "DELETING" ? preservedPodIdentityAgent : true;
 }

@@ -122,6 +122,7 @@ async function createCluster(
     nodegroups: {},
     accessEntries: entry === undefined ? {} : { [entry.entry.principalArn]: entry },
     addons: {},
+    podIdentityAssociations: {},
     updates: {},
   };
   await context.store.add(record);

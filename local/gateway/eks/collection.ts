@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { inUse, notFound } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import {
@@ -20,10 +20,10 @@ import {
   type Unchecked,
 } from "./operation.ts";
 
-/** One kind of thing that a cluster has: add-ons, node groups, access entries. */
+/** One kind of thing that a cluster has: add-ons, node groups, access entries, pod identity associations. */
 export interface Kind<Item, View> {
   /** Its name in operations. */
-  readonly noun: "Addon" | "Nodegroup" | "AccessEntry";
+  readonly noun: "Addon" | "Nodegroup" | "AccessEntry" | "PodIdentityAssociation";
   /** The request member that identifies one. */
   readonly id: keyof View & string;
   /** The response member that holds one. */
@@ -52,6 +52,8 @@ interface Creation<Item, View, Shape extends z.ZodRawShape> {
   exists(view: View): string;
   /** Client token of the request that created it: repeating the request gives the same answer. */
   tokenOf?(item: Item): string | undefined;
+  /** The one that the request would make a second time, where not the request but EKS gives the id. */
+  same?(record: ClusterRecord, request: Members<Shape>): Item | undefined;
   /** Throws when the cluster can't take it now; adds what comes with it. */
   added?(context: EksContext, record: ClusterRecord, item: Item): void;
 }
@@ -99,7 +101,13 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
 
     create<Shape extends z.ZodRawShape>(
       shape: Shape,
-      { make, exists, tokenOf, added }: Creation<Item, View, Shape>,
+      {
+        make,
+        exists,
+        tokenOf,
+        same: sameAs = (record, request) => find(record, idIn(request)),
+        added,
+      }: Creation<Item, View, Shape>,
     ): Operation {
       const name = `Create${noun}` as const;
       const all = { clusterName: text, ...shape, tags: tags.default({}), clientRequestToken };
@@ -111,14 +119,16 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
         const request = checked as unknown as Members<Shape> & { tags: Record<string, string> };
         const { clusterName, clientRequestToken: token } = request;
         const before = context.store.get(clusterName);
-        const same = find(before, idIn(request));
+        const same = sameAs(before, request);
         if (same !== undefined && token !== undefined && tokenOf?.(same) === token)
           return { [member]: kind.view(same) };
         const item = await make(context, request, before);
         return changed(context, clusterName, (record) => {
           const view = Object.assign(kind.view(item), { tags: request.tags });
           const one = stringOf(view[id]);
-          if (find(record, one) !== undefined) throw inUse(exists(view), { clusterName, [id]: one });
+          const other = sameAs(record, request);
+          if (other !== undefined)
+            throw inUse(exists(kind.view(other)), { clusterName, [id]: stringOf(kind.view(other)[id]) });
           added?.(context, record, item);
           kind.items(record)[one] = item;
           return { [member]: view };
@@ -131,14 +141,23 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
         [member]: kind.view(of(context.store.get(request["clusterName"] as string), idIn(request))),
       })),
 
-    /** Lists ids; the answer has them as `members`. */
-    list: (name: OperationName, members: string): Operation =>
+    /** Lists ids, or what `row` makes of each; the answer has them as `members`. `filters` are members that both have. */
+    list: (
+      name: OperationName,
+      members: string,
+      { filters = [], row }: { filters?: readonly (keyof View & string)[]; row?: (view: View) => unknown } = {},
+    ): Operation =>
       list(name, {
         member: members,
-        shape: { clusterName: text },
+        shape: { clusterName: text, ...Object.fromEntries(filters.map((filter) => [filter, z.string().optional()])) },
         authorize: onCluster,
-        items: ({ store }, { clusterName }) => Object.values(kind.items(store.get(clusterName))).map(kind.view),
+        items: ({ store }, request) => {
+          const { clusterName, ...asked } = request as { clusterName: string } & Unchecked;
+          const views = Object.values(kind.items(store.get(clusterName))).map(kind.view);
+          return views.filter((view) => filters.every((of) => asked[of] === undefined || asked[of] === view[of]));
+        },
         keyOf: (view) => view[id] as string,
+        ...(row && { row }),
       }),
 
     /** An operation that changes one. `prepare` checks the request; the edit that it gives changes the record and answers. */

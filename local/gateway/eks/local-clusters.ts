@@ -1,12 +1,14 @@
 import {
   adminKubeconfig,
   enforceNetworkPolicies,
+  runPodIdentityAgent,
   startControlPlane,
   startNode,
   stopControlPlane,
   stopNode,
 } from "../../clusters/index.ts";
 import { clusterAt, filterEndpoints, type Instance, MAX_CLUSTERS, nodeAt } from "../../instance/index.ts";
+import { REGION } from "../ministack.ts";
 import { kubeApi } from "./kube.ts";
 import type { Clusters } from "./runtime.ts";
 
@@ -21,6 +23,8 @@ export function localClusters(instance: Instance, tokenWebhookUrl: (cluster: str
       startNode: (node) => startNode(instance, name, node),
       stopNode: (number) => stopNode(instance, name, number),
       enforceNetworkPolicies: (number, enforced) => enforceNetworkPolicies(instance, name, number, enforced),
+      runPodIdentityAgent: (number, running) =>
+        runPodIdentityAgent(instance, name, number, { running, region: REGION }),
       // As EC2 names instances in us-east-1: by their private address.
       nodeName: (number, node) =>
         `ip-${nodeAt(instance, clusterAt(instance, name, number), node).address.replaceAll(".", "-")}.ec2.internal`,

@@ -37,6 +37,10 @@ export type Addon = Known<
   Wire<eks.Addon>,
   "addonName" | "addonArn" | "clusterName" | "addonVersion" | "status" | "tags"
 >;
+export type PodIdentityAssociation = Known<
+  Wire<eks.PodIdentityAssociation>,
+  "associationId" | "associationArn" | "namespace" | "serviceAccount" | "roleArn" | "disableSessionTags" | "tags"
+>;
 export type Update = Known<Wire<eks.Update>, "id" | "type" | "status" | "params" | "createdAt" | "errors">;
 
 /** One node that belongs to a node group. */
@@ -80,6 +84,11 @@ export interface AccessEntryRecord {
   policies: AccessPolicy[];
 }
 
+export interface PodIdentityRecord {
+  association: PodIdentityAssociation;
+  clientRequestToken: string | undefined;
+}
+
 export interface UpdateRecord {
   update: Update;
   nodegroupName?: string;
@@ -101,5 +110,8 @@ export interface ClusterRecord {
   nodegroups: Record<string, NodegroupRecord>;
   accessEntries: Record<string, AccessEntryRecord>;
   addons: Record<string, Addon>;
+  /** Whether nodes run the EKS Pod Identity Agent although its add-on is gone: it was deleted with `preserve`. */
+  preservedPodIdentityAgent?: boolean;
+  podIdentityAssociations: Record<string, PodIdentityRecord>;
   updates: Record<string, UpdateRecord>;
 }

@@ -30,6 +30,7 @@ function recordedCluster(certificateAuthority: string): ClusterRuntime {
     startNode: async ({ number, nodeName }) => void nodes.set(number, nodeName),
     stopNode: async (number) => void nodes.delete(number),
     enforceNetworkPolicies: async () => {},
+    runPodIdentityAgent: async () => {},
     nodeName: (number, node) => `ip-192-0-2-${number}-${node}.ec2.internal`,
     addresses: () => ({ serviceCidr: "172.20.0.0/16", dnsAddress: "172.20.0.10" }),
     kube: async () => kube,

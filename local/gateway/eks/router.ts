@@ -10,6 +10,7 @@ import { invalidParameter, invalidRequest } from "./errors.ts";
 import { nodegroupUpdateOperations } from "./nodegroup-updates.ts";
 import { nodegroupOperations } from "./nodegroups.ts";
 import type { EksContext } from "./operation.ts";
+import { podIdentityOperations } from "./pod-identity.ts";
 import { findTagged, tagOperations } from "./tags.ts";
 import { updateOperations } from "./updates.ts";
 
@@ -24,6 +25,7 @@ export const OPERATIONS = [
   ...accessPolicyOperations,
   ...addonOperations,
   ...addonVersionOperations,
+  ...podIdentityOperations,
   ...tagOperations,
 ];
 

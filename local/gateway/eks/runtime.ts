@@ -29,6 +29,8 @@ export interface ClusterRuntime {
    * NETWORK_POLICY_USER must have its rights in the cluster.
    */
   enforceNetworkPolicies(node: number, enforced: boolean): Promise<void>;
+  /** Starts or stops the EKS Pod Identity Agent of a started node; it starts without. Resolves when that is in force. */
+  runPodIdentityAgent(node: number, running: boolean): Promise<void>;
   /** Name of a node's Node object; EKS derives it from the node's address. */
   nodeName(cluster: number, node: number): string;
   /** Addresses of the cluster with this number. Without `apiAddress` nothing listens at its endpoint. */

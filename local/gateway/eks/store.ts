@@ -7,14 +7,13 @@ import type { NumberRange } from "./runtime.ts";
 /** The state of the EKS API: one file per cluster, on disk before a call is answered. */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-interface StoredRecord extends ClusterRecord {
-  readonly podIdentityAssociations?: unknown;
-}
+type StoredRecord = Omit<ClusterRecord, "podIdentityAssociations"> & Partial<ClusterRecord>;
 
-/** A record of an earlier release without what this one does not serve: pod identity associations and their agent's add-on. */
-function carriedOver({ podIdentityAssociations: _, ...record }: StoredRecord): ClusterRecord {
-  const served = Object.entries(record.addons).filter(([addon]) => CATALOG.some(({ name }) => name === addon));
-  return { ...record, addons: Object.fromEntries(served) };
+/** A record of an earlier release as this one has it: with its add-ons only, and with pod identity associations, which had no effect before. */
+function carriedOver({ addons, podIdentityAssociations = {}, ...record }: StoredRecord): ClusterRecord {
+  const served = Object.entries(addons).filter(([addon]) => CATALOG.some(({ name }) => name === addon));
+  const own = Object.entries(podIdentityAssociations).filter(([, one]) => "association" in one);
+  return { ...record, addons: Object.fromEntries(served), podIdentityAssociations: Object.fromEntries(own) };
 }
 
 /** Opens the store in a folder (made where missing). */

@@ -4,6 +4,7 @@ import { noSuchArn } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import { nodegroups } from "./nodegroups.ts";
 import { type EksContext, type Operation, tagOperations as operationsOn, tags } from "./operation.ts";
+import { podIdentities } from "./pod-identity.ts";
 
 type Tagged = { tags: Record<string, string> };
 
@@ -17,7 +18,7 @@ export function findTagged({ store }: Pick<EksContext, "store">, arn: string) {
 const taggedIn = (record: ClusterRecord, arn: string): Tagged[] =>
   [
     { arn: record.cluster.arn, target: record.cluster },
-    ...[nodegroups, accessEntries, addons].flatMap((kind) => kind.tagged(record)),
+    ...[nodegroups, accessEntries, addons, podIdentities].flatMap((kind) => kind.tagged(record)),
   ].flatMap((candidate) => (candidate.arn === arn ? [candidate.target] : []));
 
 export const tagOperations: readonly Operation[] = operationsOn({

@@ -1,4 +1,6 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
+import { AGENT_ADDRESS } from "../../pod-identity-agent/address.ts";
+import { POD_IDENTITY_SERVICE } from "../eks/pod-identity.ts";
 
 /** The annotations of amazon-eks-pod-identity-webhook (its README), on service accounts and pods. */
 const ANNOTATION = {
@@ -9,8 +11,41 @@ const ANNOTATION = {
   skipContainers: "eks.amazonaws.com/skip-containers",
 } as const;
 
-const VOLUME = "aws-iam-token";
-const MOUNT_PATH = "/var/run/secrets/eks.amazonaws.com/serviceaccount";
+/** How a pod gets its role: what is projected for it, and the variables by which the SDKs find that. */
+interface Method {
+  readonly volume: string;
+  readonly mountPath: string;
+  /** Within the mount. */
+  readonly path: string;
+  readonly audience: string;
+  /** By the path of the token. */
+  variables(tokenFile: string): { name: string; value: string }[];
+}
+
+/** IAM roles for service accounts: STS gives credentials for the token. */
+const irsa = (roleArn: string, audience = "sts.amazonaws.com"): Method => ({
+  volume: "aws-iam-token",
+  mountPath: "/var/run/secrets/eks.amazonaws.com/serviceaccount",
+  path: "token",
+  audience,
+  variables: (tokenFile) => [
+    { name: "AWS_ROLE_ARN", value: roleArn },
+    { name: "AWS_WEB_IDENTITY_TOKEN_FILE", value: tokenFile },
+  ],
+});
+
+/** EKS Pod Identity: the agent on the pod's node does (EKS User Guide, "Understand how EKS Pod Identity works"). */
+const podIdentity: Method = {
+  volume: "eks-pod-identity-token",
+  mountPath: "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount",
+  path: "eks-pod-identity-token",
+  audience: POD_IDENTITY_SERVICE,
+  variables: (tokenFile) => [
+    { name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", value: `http://${AGENT_ADDRESS}/v1/credentials` },
+    { name: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", value: tokenFile },
+  ],
+};
+
 /** Seconds; Kubernetes takes no less than the least. */
 const EXPIRATION = { default: 86_400, least: 600 };
 
@@ -36,50 +71,65 @@ export interface PatchOperation {
   readonly value: unknown;
 }
 
+/** What a pod's service account has. */
+export interface Account {
+  readonly serviceAccount: KubernetesObject | undefined;
+  /** Whether a pod identity association is for it. */
+  readonly associated: boolean;
+}
+
 /**
- * What EKS adds to a pod whose service account carries a role: volume with a projected token, and in every container
- * (init containers too, skipped ones not) its mount and the AWS variables. What a container sets itself stays.
+ * What EKS adds to a pod whose service account has a role: volume with a projected token, and in every container
+ * (init containers too, skipped ones not) its mount and the AWS variables. What a container sets itself stays. An association
+ * counts before the annotation (amazon-eks-pod-identity-webhook, pkg/handler, buildPodPatchConfig).
  */
-export function podPatch(pod: Pod, serviceAccount: KubernetesObject | undefined, region: string): PatchOperation[] {
+export function podPatch(pod: Pod, { serviceAccount, associated }: Account, region: string): PatchOperation[] {
   const account = serviceAccount?.metadata?.annotations ?? {};
-  const roleArn = account[ANNOTATION.roleArn];
-  if (roleArn === undefined || roleArn === "") return [];
+  const roleArn = account[ANNOTATION.roleArn] ?? "";
+  if (!associated && roleArn === "") return [];
+  const method = associated ? podIdentity : irsa(roleArn, account[ANNOTATION.audience]);
   const own = pod.metadata?.annotations ?? {};
   const skipped = new Set((own[ANNOTATION.skipContainers] ?? "").split(",").map((name) => name.trim()));
   const expirationSeconds = expiration(own[ANNOTATION.expiration] ?? account[ANNOTATION.expiration]);
+  const { volume: name, mountPath, path, audience } = method;
   const variables = [
     ...(account[ANNOTATION.regionalEndpoints] === "false"
       ? []
       : [{ name: "AWS_STS_REGIONAL_ENDPOINTS", value: "regional" }]),
     { name: "AWS_DEFAULT_REGION", value: region },
     { name: "AWS_REGION", value: region },
-    { name: "AWS_ROLE_ARN", value: roleArn },
-    { name: "AWS_WEB_IDENTITY_TOKEN_FILE", value: `${MOUNT_PATH}/token` },
+    ...method.variables(`${mountPath}/${path}`),
   ];
   const change = (container: Container): Container =>
-    skipped.has(container.name) ? container : withIdentity(container, variables);
+    skipped.has(container.name) ? container : withIdentity(container, { name, mountPath, readOnly: true }, variables);
   const operations: PatchOperation[] = [
     { op: "add", path: "/spec/containers", value: pod.spec.containers.map(change) },
   ];
   if (pod.spec.initContainers !== undefined)
     operations.push({ op: "add", path: "/spec/initContainers", value: pod.spec.initContainers.map(change) });
-  if (!(pod.spec.volumes ?? []).some((volume) => volume.name === VOLUME)) {
-    const token = { audience: account[ANNOTATION.audience] ?? "sts.amazonaws.com", expirationSeconds, path: "token" };
-    const volume = { name: VOLUME, projected: { sources: [{ serviceAccountToken: token }] } };
+  if (!(pod.spec.volumes ?? []).some((volume) => volume.name === name)) {
+    const token = { audience, expirationSeconds, path };
+    const volume = { name, projected: { sources: [{ serviceAccountToken: token }] } };
     operations.push({ op: "add", path: "/spec/volumes", value: [...(pod.spec.volumes ?? []), volume] });
   }
   return operations;
 }
 
-function withIdentity(container: Container, variables: readonly { name: string; value: string }[]): Container {
+type Mount = NonNullable<Container["volumeMounts"]>[number];
+
+function withIdentity(
+  container: Container,
+  mount: Mount,
+  variables: readonly { name: string; value: string }[],
+): Container {
   const env = container.env ?? [];
   const mounts = container.volumeMounts ?? [];
   const missing = variables.filter((variable) => !env.some((own) => own.name === variable.name));
-  const mounted = mounts.some((mount) => mount.mountPath === MOUNT_PATH);
+  const mounted = mounts.some(({ mountPath }) => mountPath === mount.mountPath);
   return {
     ...container,
     env: [...env, ...missing],
-    volumeMounts: mounted ? mounts : [...mounts, { name: VOLUME, mountPath: MOUNT_PATH, readOnly: true }],
+    volumeMounts: mounted ? mounts : [...mounts, mount],
   };
 }
 
@@ -95,14 +145,14 @@ export interface AdmissionReview {
   readonly request: { readonly uid: string; readonly namespace?: string; readonly object: Pod };
 }
 
-/** Answers an AdmissionReview for a new pod. `serviceAccount` looks one up in the pod's cluster. */
+/** Answers an AdmissionReview for a new pod. `accountOf` looks up what its service account has. */
 export async function admitPod(
   review: AdmissionReview,
   region: string,
-  serviceAccount: (namespace: string, name: string) => Promise<KubernetesObject | undefined>,
+  accountOf: (namespace: string, name: string) => Promise<Account>,
 ): Promise<object> {
   const { uid, namespace = "default", object: pod } = review.request;
-  const account = await serviceAccount(namespace, pod.spec.serviceAccountName ?? "default");
+  const account = await accountOf(namespace, pod.spec.serviceAccountName ?? "default");
   const patch = podPatch(pod, account, region);
   const patched =
     patch.length === 0 ? {} : { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") };

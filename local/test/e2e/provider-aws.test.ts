@@ -240,6 +240,18 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     await order("AccessEntry", "entry", { ...of, type: "STANDARD", tags });
     const policyArn = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
     await order("AccessPolicyAssociation", "access", { ...of, policyArn, accessScope: { type: "cluster" } });
+    const pods = policy({
+      Principal: { Service: "pods.eks.amazonaws.com" },
+      Action: ["sts:AssumeRole", "sts:TagSession"],
+    });
+    const podRole = (name: string) =>
+      order("Role", name, { assumeRolePolicy: pods, tags }, { externalName: `case-${name}` });
+    const { arn: podRoleArn } = await podRole("pod");
+    const { arn: otherRoleArn } = await podRole("other-pod");
+    const { associationId } = await order("PodIdentityAssociation", "pod-identity", {
+      ...{ clusterName: "case", namespace: "apps", serviceAccount: "app", roleArn: podRoleArn, tags },
+    });
+    expect(associationId).toMatch(/^a-/);
     await order("Addon", "addon", {
       clusterName: "case",
       addonName: "kube-proxy",
@@ -257,6 +269,7 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     await change("Group", "logs", { retentionInDays: 90 });
     await change("LaunchTemplate", "template", disk(50));
     await change("Cluster", "cluster", { enabledClusterLogTypes: ["audit"] });
+    await change("PodIdentityAssociation", "pod-identity", { roleArn: otherRoleArn });
     await removeAll();
   });
 });

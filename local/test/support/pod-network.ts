@@ -13,6 +13,8 @@ export interface Network {
   connect(host: string, port: number): Promise<string>;
   /** "answered" when a UDP datagram is, or the code of the error. */
   datagram(host: string, port: number): Promise<string>;
+  /** The answer to a GET whose Authorization is what a file holds. */
+  get(url: string, authorizationFile: string): Promise<{ status: number; body: string }>;
   /** Answers on these ports, TCP and UDP, from when this resolves until the process is killed. Rejects when it can't. */
   listen(host: string, ...ports: readonly number[]): Promise<ChildProcess>;
 }
@@ -25,6 +27,7 @@ export function networkAt(path: string): Network {
   return {
     connect: async (host, port) => (await run([...argv, "connect", host, String(port)])).trim(),
     datagram: async (host, port) => (await run([...argv, "datagram", host, String(port)])).trim(),
+    get: async (url, file) => JSON.parse(await run([...argv, "get", url, file])) as { status: number; body: string },
     listen: async (host, ...ports) => {
       const args = [...argv.slice(1), "listen", host, ...ports.map(String)];
       const child = spawn(argv[0], args, { stdio: ["ignore", "pipe", "inherit"] });

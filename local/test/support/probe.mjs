@@ -1,6 +1,7 @@
 // Run by a test inside another network namespace; prints one word or address. What it asks with is Node.js alone.
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 
 const SECONDS = 5;
@@ -23,6 +24,12 @@ const probes = {
       socket.connect(Number(port), host, () => socket.send("?"));
       setTimeout(() => resolve("ETIMEDOUT"), SECONDS * 1000);
     }),
+  // The answer to a GET with what a file holds as its Authorization: status and body, as JSON.
+  get: async (url, file) => {
+    const authorization = await readFile(file, "utf8");
+    const answer = await fetch(url, { headers: { authorization }, signal: AbortSignal.timeout(SECONDS * 1000) });
+    return JSON.stringify({ status: answer.status, body: await answer.text() });
+  },
   // Takes connections and answers datagrams on these ports, until it is killed; says when it does.
   listen: async (host, ...ports) => {
     for (const port of ports) {

@@ -10,6 +10,7 @@ import { addonsStep, coreDns } from "./addons.ts";
 import { type Again, type ReconcileContext, soonest } from "./context.ts";
 import { networkPolicyStep } from "./network-policy.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
+import { podIdentityAgentStep } from "./pod-identity-agent.ts";
 
 /** Failed starts after which a cluster is FAILED. */
 const ATTEMPTS = 3;
@@ -52,8 +53,9 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     const kube = await context.clusters.of(name).kube();
     const access = await accessStep(context, name, kube);
     const nodes = await nodegroupsStep(withNodes, name, kube);
-    // Before the add-on becomes ACTIVE.
+    // Before the add-ons become ACTIVE.
     await networkPolicyStep(withNodes, name, kube);
+    await podIdentityAgentStep(withNodes, name);
     const addons = await addonsStep(context, name, kube);
     // Without nodes no Crossplane can run.
     const hasNodes = Object.keys(context.store.get(name).nodegroups).length > 0;

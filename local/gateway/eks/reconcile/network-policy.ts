@@ -2,25 +2,19 @@ import { NETWORK_POLICY_USER } from "../../../clusters/index.ts";
 import { enforcesNetworkPolicies } from "../addons.ts";
 import { binding, clusterRole } from "../cluster-objects/rbac.ts";
 import type { KubeApi } from "../runtime.ts";
-import type { NodesContext } from "./nodegroup-nodes.ts";
+import { type NodesContext, startedNodesOf } from "./nodegroup-nodes.ts";
 
 /** Turns the enforcement of NetworkPolicies on or off on all started nodes of a cluster, as its VPC CNI add-on says. */
-export async function networkPolicyStep(
-  { store, clusters, startedNodes }: NodesContext,
-  name: string,
-  kube: KubeApi,
-): Promise<void> {
-  const record = store.get(name);
+export async function networkPolicyStep(context: NodesContext, name: string, kube: KubeApi): Promise<void> {
+  const record = context.store.get(name);
   const enforced = enforcesNetworkPolicies(record);
-  const nodes = Object.values(record.nodegroups)
-    .flatMap((group) => group.nodes)
-    .filter(({ instanceId }) => startedNodes.has(instanceId) && startedNodes.get(instanceId) !== enforced);
+  const nodes = startedNodesOf(context, record).filter(({ started }) => started.enforced !== enforced);
   if (nodes.length === 0) return;
   if (enforced) await kube.apply(access);
   await Promise.all(
-    nodes.map(async ({ number, instanceId }) => {
-      await clusters.of(name).enforceNetworkPolicies(number, enforced);
-      startedNodes.set(instanceId, enforced);
+    nodes.map(async ({ number, started }) => {
+      await context.clusters.of(name).enforceNetworkPolicies(number, enforced);
+      started.enforced = enforced;
     }),
   );
   if (!enforced) await kube.remove(access);

@@ -12,12 +12,27 @@ interface Node extends KubernetesObject {
   status?: { conditions?: { type: string; status: string }[] };
 }
 
+/** What was turned on or off on a node; undefined before it was either. */
+interface StartedNode {
+  /** The enforcement of NetworkPolicies. */
+  enforced?: boolean;
+  /** The EKS Pod Identity Agent. */
+  agent?: boolean;
+}
+
 export interface NodesContext extends EksContext {
-  /**
-   * Nodes that this process has started, by instance id (the supervisor keeps them running), and whether it turned the
-   * enforcement of NetworkPolicies on or off there; undefined before it did either.
-   */
-  readonly startedNodes: Map<string, boolean | undefined>;
+  /** Nodes that this process has started, by instance id (the supervisor keeps them running), and what it did there since. */
+  readonly startedNodes: Map<string, StartedNode>;
+}
+
+/** The nodes of a cluster that this process has started. */
+export function startedNodesOf({ startedNodes }: Pick<NodesContext, "startedNodes">, { nodegroups }: ClusterRecord) {
+  return Object.values(nodegroups)
+    .flatMap(({ nodes }) => nodes)
+    .flatMap(({ number, instanceId }) => {
+      const started = startedNodes.get(instanceId);
+      return started === undefined ? [] : [{ number, started }];
+    });
 }
 
 /** One pass over one node group. */

@@ -44,7 +44,7 @@ async function oneNodegroup(work: Work): Promise<Again> {
   await Promise.all(
     fresh.map(async (node) => {
       await context.clusters.of(cluster).startNode(nodeSpec(group, node));
-      context.startedNodes.set(node.instanceId, undefined);
+      context.startedNodes.set(node.instanceId, {});
     }),
   );
   const ready = await readyNodes(kube);

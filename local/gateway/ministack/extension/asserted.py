@@ -9,7 +9,7 @@ from .shared import replace, verified
 _assertion = contextvars.ContextVar("fleet_assertion", default=None)
 
 # The services, by the names that sign their requests, and botocore's names of their models (for the tags in requests).
-SERVICES = {"eks": "eks", "aps": "amp", "grafana": "grafana"}
+SERVICES = {"eks": "eks", "eks-auth": "eks-auth", "aps": "amp", "grafana": "grafana"}
 
 
 def extend(app, secret):

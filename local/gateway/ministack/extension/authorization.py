@@ -106,7 +106,7 @@ def extend(_app, _secret):
         def response(service, action, principal_arn, request_id, **options):
             if not options.get("error_code"):
                 action, options["resource_arn"] = _denied_as.get() or (action, options.get("resource_arn", "*"))
-                if service in ("eks", "aps", "grafana", "iam"):
+                if service in ("eks", "eks-auth", "aps", "grafana", "iam"):
                     options["message"] = actions.identity_denial_message(
                         action, principal_arn, options["resource_arn"], options.get("explicit_deny", False))
             return original(service, action, principal_arn, request_id, **options)

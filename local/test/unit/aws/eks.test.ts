@@ -12,6 +12,7 @@ import { awsError, fakeAws } from "./fake.ts";
 const handler = (token: string): Handler => handlers.get(token) as Handler;
 const cluster = handler("aws:eks/cluster:Cluster");
 const nodeGroup = handler("aws:eks/nodeGroup:NodeGroup");
+const association = handler("aws:eks/podIdentityAssociation:PodIdentityAssociation");
 
 const inputs: Properties = {
   name: "hub",
@@ -188,5 +189,41 @@ describe("a node group", () => {
     await expect(creation).rejects.toThrow(
       "gave up waiting for EKS node group hub:system to become ACTIVE after 0.001 s",
     );
+  });
+});
+
+describe("a pod identity association", () => {
+  const roleArn = "arn:aws:iam::111122223333:role/app";
+  const of = { clusterName: "hub", namespace: "apps", serviceAccount: "app", roleArn };
+  const found = { ...of, associationId: "a-1", associationArn: "arn:a-1", disableSessionTags: false, tags: {} };
+
+  test("has the id that EKS gives it, and is found by that and its cluster", async () => {
+    const fake = fakeAws({
+      CreatePodIdentityAssociation: { association: found },
+      DescribePodIdentityAssociation: { association: found },
+    });
+    expect(await association.create(fake.aws, { ...of, tagsAll: { team: "a" } })).toBe("a-1");
+    expect(await association.read(fake.aws, "a-1", of)).toMatchObject({ ...of, associationId: "a-1", tagsAll: {} });
+    expect(fake.calls).toEqual([
+      ["CreatePodIdentityAssociation", { ...of, tags: { team: "a" } }],
+      ["DescribePodIdentityAssociation", { clusterName: "hub", associationId: "a-1" }],
+    ]);
+  });
+
+  test("is imported by Terraform's id, which names the cluster", async () => {
+    const { aws } = fakeAws({});
+    expect(await association.importId?.(aws, "hub,a-1")).toEqual({ id: "a-1", properties: { clusterName: "hub" } });
+  });
+
+  test("takes another role in place; another service account is another association", async () => {
+    const fake = fakeAws({ UpdatePodIdentityAssociation: {} });
+    await association.update?.(fake.aws, "a-1", changeOf(association, of, { ...of, roleArn: `${roleArn}-2` }));
+    expect(fake.calls).toEqual([
+      [
+        "UpdatePodIdentityAssociation",
+        { clusterName: "hub", associationId: "a-1", roleArn: `${roleArn}-2`, disableSessionTags: undefined },
+      ],
+    ]);
+    expect([...association.replaceOn].sort()).toEqual(["clusterName", "namespace", "serviceAccount"]);
   });
 });

@@ -95,6 +95,9 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   "aws:eks/addon:Addon": [eks.CreateAddonRequest$, eks.Addon$],
   "aws:eks/cluster:Cluster": [eks.CreateClusterRequest$, eks.Cluster$],
   "aws:eks/nodeGroup:NodeGroup": [eks.CreateNodegroupRequest$, eks.Nodegroup$],
+  "aws:eks/podIdentityAssociation:PodIdentityAssociation": [
+    ...([eks.CreatePodIdentityAssociationRequest$, eks.PodIdentityAssociation$] as const),
+  ],
   "aws:grafana/roleAssociation:RoleAssociation": [
     also("workspaceId", "role", "groupIds", "userIds"),
     also("workspaceId", "role", "groupIds", "userIds"),

@@ -24,6 +24,7 @@ import {
 } from "../../../clusters/node-config.ts";
 import { strayFiles } from "../../../clusters/node-removal.ts";
 import { checkOptions } from "../../../clusters/options.ts";
+import { podIdentityAgentSpec } from "../../../clusters/pod-identity-agent.ts";
 import { clusterAt, instanceAt, nodeAt } from "../../../instance/addresses.ts";
 
 const instance = instanceAt("/work/.local", 0);
@@ -247,5 +248,21 @@ test("what enforces NetworkPolicies runs in the node's network, with iptables an
     netns: "fleet-0-hub-0",
     cgroup: "/fleet-0/hub-0/system",
     ready: { unix: "/run/eks-gitops-fleet/0/c0n0/network-policy.sock" },
+  });
+});
+
+test("the EKS Pod Identity Agent runs in the node's network, knows its cluster and node, and holds no credentials in its arguments", () => {
+  const spec = podIdentityAgentSpec(instance, cluster, node, "us-east-1");
+  const socket = "/run/eks-gitops-fleet/0/c0n0/pod-identity-agent.sock";
+  expect(spec).toEqual({
+    id: "hub.0.pod-identity-agent",
+    argv: [
+      process.execPath,
+      expect.stringMatching(/local\/pod-identity-agent\/main\.ts$/),
+      ...["hub", "0", "us-east-1", "http://100.64.255.1:4566", "/run/eks-gitops-fleet/0/metadata.sock", socket],
+    ],
+    netns: "fleet-0-hub-0",
+    cgroup: "/fleet-0/hub-0/system",
+    ready: { unix: socket },
   });
 });

@@ -162,6 +162,33 @@ describe("credentials", () => {
     expect(await connected.connect(managed)).toBe(aws);
   });
 
+  test("by PodIdentity are those that the agent gives for the pod's token, unless the pod has a role by IRSA, as upstream", async () => {
+    const Expiration = "2100-01-01T00:00:00Z";
+    const asked: (string | undefined)[] = [];
+    const agent = createServer((request, response) => {
+      asked.push(request.headers.authorization);
+      response.end(JSON.stringify({ AccessKeyId: "AGENT", SecretAccessKey: "s", Token: "t", Expiration }));
+    });
+    await new Promise<void>((resolve) => agent.listen(0, "127.0.0.1", resolve));
+    const folder = mkdtempSync(join(tmpdir(), "fleet-token-"));
+    onTestFinished(() => {
+      agent.close();
+      rmSync(folder, { recursive: true });
+    });
+    const token = join(folder, "token");
+    writeFileSync(token, "jwt");
+    const environment = {
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${(agent.address() as AddressInfo).port}/v1/credentials`,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: token,
+    };
+    const spec = objects({ credentials: { source: "PodIdentity" } });
+    const aws = await connections(spec, environment).connect(managed);
+    expect((await aws.client(EC2Client).config.credentials()).accessKeyId).toBe("AGENT");
+    expect(asked).toEqual(["jwt"]);
+    const both = await connections(spec, { ...environment, ...irsa }).connect(managed);
+    await expect(both.client(EC2Client).config.credentials()).rejects.toThrow("Web identity");
+  });
+
   test("by a chain go from role to role, each with its external id and session tags", async () => {
     const asked: Record<string, string>[] = [];
     const sts = createServer((request, response) => {
@@ -223,7 +250,12 @@ describe("credentials", () => {
       {},
       "its service account must carry the annotation eks.amazonaws.com/role-arn",
     ],
-    [{ credentials: { source: "Secret" } }, irsa, "the credentials source Secret is not implemented here: use IRSA"],
+    [
+      { credentials: { source: "PodIdentity" } },
+      {},
+      "its service account must have an EKS Pod Identity association before the pod starts",
+    ],
+    [{ credentials: { source: "Secret" } }, irsa, "the source Secret is not implemented here: use IRSA or PodIdentity"],
     [{ credentials: { source: "IRSA" }, assumeRoleChain: [{}] }, irsa, "has no roleARN"],
   ])("that can't be had say why: %j", async (spec, environment, message) => {
     const connected = connections(objects(spec), environment as Record<string, string>);

@@ -19,6 +19,8 @@ export interface FakeClusters extends Clusters {
   endpoints: readonly EndpointAccess[];
   /** Nodes that enforce NetworkPolicies, as `cluster/number`. */
   readonly enforcing: Set<string>;
+  /** Nodes that run the EKS Pod Identity Agent, as `cluster/number`. */
+  readonly agents: Set<string>;
   readonly objects: Map<string, KubernetesObject>;
   /** The next starts of a control plane fail with these messages. */
   readonly failures: string[];
@@ -52,6 +54,7 @@ export function fakeClusters(): FakeClusters {
     planes: new Map(),
     nodes,
     enforcing: new Set(),
+    agents: new Set(),
     endpoints: [],
     objects,
     failures: [],
@@ -92,6 +95,14 @@ export function fakeClusters(): FakeClusters {
       objects.delete(keyOf(cluster, "Node", name));
       nodes.delete(`${cluster}/${number}`);
       clusters.enforcing.delete(`${cluster}/${number}`);
+      clusters.agents.delete(`${cluster}/${number}`);
+    },
+    runPodIdentityAgent: async (number, running) => {
+      await gate;
+      const key = `${cluster}/${number}`;
+      if (!nodes.has(key)) throw new Error(`node ${key} was never started`);
+      if (running) clusters.agents.add(key);
+      else clusters.agents.delete(key);
     },
     enforceNetworkPolicies: async (number, enforced) => {
       await gate;

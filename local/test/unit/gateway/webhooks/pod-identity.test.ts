@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { admitPod, type Pod, podPatch } from "../../../../gateway/webhooks/pod-identity.ts";
+import { type Account, admitPod, type Pod, podPatch } from "../../../../gateway/webhooks/pod-identity.ts";
 
 const ROLE = "arn:aws:iam::000000000000:role/app";
-const account = (annotations: Record<string, string> = {}) => ({
-  metadata: { annotations: { "eks.amazonaws.com/role-arn": ROLE, ...annotations } },
+const account = (annotations: Record<string, string> = {}, associated = false): Account => ({
+  serviceAccount: { metadata: { annotations: { "eks.amazonaws.com/role-arn": ROLE, ...annotations } } },
+  associated,
 });
+const none: Account = { serviceAccount: undefined, associated: false };
 const pod = (over: Partial<Pod["spec"]> = {}, annotations: Record<string, string> = {}): Pod => ({
   metadata: { annotations },
   spec: { containers: [{ name: "app" }], ...over },
@@ -83,14 +85,46 @@ describe("a pod whose service account carries a role", () => {
   });
 });
 
+describe("a pod whose service account has a pod identity association", () => {
+  const MOUNT = "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount";
+  const associated: Account = { ...none, associated: true };
+
+  test("gets the agent's address and a token for it, as EKS adds them", () => {
+    const patch = podPatch(pod({ initContainers: [{ name: "init" }] }), associated, "us-east-1");
+    for (const path of ["/spec/containers", "/spec/initContainers"]) {
+      const [container] = valueAt(patch, path);
+      expect(container.env).toEqual([
+        { name: "AWS_STS_REGIONAL_ENDPOINTS", value: "regional" },
+        { name: "AWS_DEFAULT_REGION", value: "us-east-1" },
+        { name: "AWS_REGION", value: "us-east-1" },
+        { name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", value: "http://169.254.170.23/v1/credentials" },
+        { name: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", value: `${MOUNT}/eks-pod-identity-token` },
+      ]);
+      expect(container.volumeMounts).toEqual([{ name: "eks-pod-identity-token", mountPath: MOUNT, readOnly: true }]);
+    }
+    expect(token(patch)).toEqual({
+      audience: "pods.eks.amazonaws.com",
+      expirationSeconds: 86_400,
+      path: "eks-pod-identity-token",
+    });
+  });
+
+  test("gets nothing of the role that its service account is annotated with, nor that annotation's audience", () => {
+    const both = account({ "eks.amazonaws.com/audience": "vault", "eks.amazonaws.com/token-expiration": "3600" }, true);
+    const patch = podPatch(pod(), both, "r");
+    expect(JSON.stringify(patch)).not.toMatch(/AWS_ROLE_ARN|WEB_IDENTITY|vault/);
+    expect(token(patch)).toMatchObject({ audience: "pods.eks.amazonaws.com", expirationSeconds: 3600 });
+  });
+});
+
 test("a pod of any other service account is admitted as it is", async () => {
-  expect(podPatch(pod(), { metadata: {} }, "r")).toEqual([]);
-  expect(podPatch(pod(), undefined, "r")).toEqual([]);
+  expect(podPatch(pod(), { ...none, serviceAccount: { metadata: {} } }, "r")).toEqual([]);
+  expect(podPatch(pod(), none, "r")).toEqual([]);
   const review = { request: { uid: "u", namespace: "apps", object: pod({ serviceAccountName: "app" }) } };
   const asked: string[] = [];
   const answer = await admitPod(review, "r", async (namespace, name) => {
     asked.push(`${namespace}/${name}`);
-    return undefined;
+    return none;
   });
   expect(asked).toEqual(["apps/app"]);
   expect(answer).toEqual({

@@ -1,0 +1,15 @@
+import { runsPodIdentityAgent } from "../addons.ts";
+import { type NodesContext, startedNodesOf } from "./nodegroup-nodes.ts";
+
+/** Starts or stops the EKS Pod Identity Agent on all started nodes of a cluster, as its add-on is there or not. */
+export async function podIdentityAgentStep(context: NodesContext, name: string): Promise<void> {
+  const record = context.store.get(name);
+  const running = runsPodIdentityAgent(record);
+  await Promise.all(
+    startedNodesOf(context, record).map(async ({ number, started }) => {
+      if (started.agent === running) return;
+      await context.clusters.of(name).runPodIdentityAgent(number, running);
+      started.agent = running;
+    }),
+  );
+}

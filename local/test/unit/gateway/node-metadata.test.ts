@@ -1,0 +1,29 @@
+import { afterAll, expect, test } from "vitest";
+import { nodeMetadata } from "../../../gateway/node-metadata.ts";
+import type { ServiceSession } from "../../../gateway/sts/service-session.ts";
+import { fakeEks, removeStores, roleArn, withNodes } from "./eks/fakes.ts";
+
+afterAll(removeStores);
+
+test("a node gets credentials of its node group's role, as EC2 gives them, and nothing else is told", async () => {
+  const eks = await fakeEks();
+  await withNodes(eks);
+  const sessions: ServiceSession[] = [];
+  const answer = nodeMetadata(eks.store, async (session) => {
+    sessions.push(session);
+    const credentials = { accessKeyId: "ASIA", secretAccessKey: "s", sessionToken: "t", expiration: new Date(0) };
+    return { ...credentials, role: { arn: "arn", id: "id" } };
+  });
+  const get = async (url: string) => {
+    const { status, body } = await answer({ method: "GET", url, rawHeaders: [], headers: {}, body: Buffer.of() });
+    return { status, body: JSON.parse(String(body)) };
+  };
+  expect(await get("/nodes/hub/0/credentials")).toEqual({
+    status: 200,
+    body: { accessKeyId: "ASIA", secretAccessKey: "s", sessionToken: "t", expiration: "1970-01-01T00:00:00.000Z" },
+  });
+  const instanceId = eks.store.get("hub").nodegroups["main"]?.nodes[0]?.instanceId;
+  expect(sessions).toEqual([{ service: "ec2.amazonaws.com", roleArn: roleArn("node"), sessionName: instanceId }]);
+  for (const path of ["/nodes/hub/1/credentials", "/nodes/other/0/credentials", "/nodes/hub/0", "/"])
+    expect((await get(path)).status).toBe(404);
+});
