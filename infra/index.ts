@@ -20,6 +20,7 @@ import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
+import { sharing } from "./accounts.ts";
 import { argocdElsewhere, argocdIdentities, argocdStore, argocdStoreRemedy } from "./argocd.ts";
 import { addonBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
@@ -47,10 +48,12 @@ const nodes = new HubNodes("hub-nodes", hub.nodeArgs(settings, cluster, tags), {
 
 // Keys and credentials, in Secrets Manager under a key of the fleet.
 const { kmsDeletionWindowDays, secretRecoveryWindowDays, protect } = settings;
+const elsewhere = sharing(settings, account);
 const secretsKey = new EncryptionKey("secrets", {
   description: `Sealing keys and Git credentials of fleet ${settings.fleet}`,
   alias: names.secretsKeyAlias,
   kmsDeletionWindowDays,
+  policy: elsewhere?.keyPolicy,
   tags,
   protect,
 });
@@ -58,6 +61,7 @@ const secret = { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags, protect
 const sealingKeys = new SealingKeys("sealing-keys", {
   ...secret,
   keys: settings.sealingKeys,
+  policy: elsewhere?.secretPolicy,
   secretName: names.sealingKeySecret,
 });
 const git = new GitCredentials("git", {
@@ -120,6 +124,7 @@ const bridge = new ClusterSecret(
     network,
     cluster,
     secretsKey,
+    sealingKeys,
     boundary,
     tenants,
     addonBoundary,

@@ -2,6 +2,7 @@ import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
 import { grafanaAuthentications } from "../lib/iam/grafana.ts";
+import { accountList, regionList } from "./account-keys.ts";
 import { addonPermissionList } from "./addon-keys.ts";
 import { cidr, flag, integer, type Key, list, listOf, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
@@ -96,6 +97,8 @@ export const keys = {
   ),
 
   addonPermissions: addonPermissionList,
+  accounts: accountList,
+  spokeRegions: regionList,
 
   nodeInstanceTypes: list(text(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 instance type", "m6i.large")),
   nodeCapacityType: oneOf("ON_DEMAND", "SPOT"),

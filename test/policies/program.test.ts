@@ -44,6 +44,11 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
   ["dev", " with an Argo CD elsewhere", argocd],
   ["dev", " with an Argo CD for spokes", { [key("argocdClusterSecret")]: "true", [key("argocdSpokes")]: "true" }],
   ["dev", " with an Argo CD elsewhere for spokes", { ...argocd, [key("argocdSpokes")]: "true" }],
+  [
+    "dev",
+    " with spokes in other accounts and regions",
+    { [key("accounts")]: '[{"id":"333333333333"}]', [key("spokeRegions")]: '["eu-west-1"]' },
+  ],
   ["prod", "", {}],
   ["prod", " with mirrors that a token opens", mirrors],
   [
