@@ -16,7 +16,7 @@ function twice(values: readonly string[]): string[] {
 }
 
 /** What the role of Crossplane on the hub may do, with the accounts whose roles it assumes. */
-export function makerLength(fleet: string, accounts: readonly string[], otherRegions: readonly string[]): number {
+function makerLength(fleet: string, accounts: readonly string[], otherRegions: readonly string[]): number {
   const names = fleetNames(fleet);
   const named = arns(longest);
   const role = (accountId: string) => arns({ ...longest, accountId }).role(names.identityRole("crossplane"));
@@ -35,7 +35,7 @@ export function makerLength(fleet: string, accounts: readonly string[], otherReg
 }
 
 /** The longest boundary in an account with spokes in some more regions. */
-export function boundaryLength(fleet: string, otherRegions: readonly string[]): number {
+function boundaryLength(fleet: string, otherRegions: readonly string[]): number {
   const scope = { ...longest, otherRegions };
   const tenantBoundaryArn = arns(scope).policy(fleetNames(fleet).tenantBoundaryPolicy);
   return Math.max(lengthOf(spokeBoundary({ ...scope, fleet, tenantBoundaryArn })), lengthOf(tenantBoundary(scope)));
@@ -69,35 +69,40 @@ export function accountRules({ accounts = [], spokeRegions = [], fleet }: Readab
   return [...mixed, ...tooMany(fleet, accounts, spokeRegions)];
 }
 
+/** Whether the boundaries have room for the regions; `key` names them. */
+export const boundaryLengthRule = (key: string, fleet: string | undefined, otherRegions: readonly string[]) =>
+  fleet === undefined || otherRegions.length === 0
+    ? []
+    : tooLong(key, boundaryLength(fleet, otherRegions), policyLimits.managed, "name fewer regions");
+
+function tooLong(key: string, length: number, limit: number, remedy: string): Problem[] {
+  if (length <= limit) return [];
+  return [
+    {
+      key,
+      what: "makes a policy that is too long for IAM",
+      got: `${length} characters`,
+      allowed: `at most ${limit} characters without white space`,
+      remedy,
+    },
+  ];
+}
+
 function tooMany(
   fleet: string,
   accounts: NonNullable<Readable["accounts"]>,
   spokeRegions: readonly string[],
 ): Problem[] {
   const ids = accounts.map(({ id }) => id);
-  const problem = (key: string, length: number, limit: number, remedy: string): Problem[] =>
-    length <= limit
-      ? []
-      : [
-          {
-            key,
-            what: "makes a policy that is too long for IAM",
-            got: `${length} characters`,
-            allowed: `at most ${limit} characters without white space`,
-            remedy,
-          },
-        ];
   return [
     ...(ids.length === 0
       ? []
-      : problem(
+      : tooLong(
           "accounts",
           makerLength(fleet, ids, spokeRegions),
           policyLimits.inlineRole,
           "give some of the accounts a fleet of their own",
         )),
-    ...(spokeRegions.length === 0
-      ? []
-      : problem("spokeRegions", boundaryLength(fleet, spokeRegions), policyLimits.managed, "name fewer regions")),
+    ...boundaryLengthRule("spokeRegions", fleet, spokeRegions),
   ];
 }
