@@ -1,18 +1,18 @@
 import { type Key, list, listOf, text } from "./forms.ts";
 
 /** An account besides the hub's in which spokes may be. */
-export interface OtherAccount {
+interface OtherAccount {
   readonly id: string;
   /** Without any: the hub's region. */
   readonly regions: readonly string[];
 }
 
 const regionPattern = /^[a-z]{2}(-[a-z]+)+-\d$/;
-export const region: Key<string> = text(regionPattern, "an AWS region", "eu-west-1");
+const region: Key<string> = text(regionPattern, "an AWS region", "eu-west-1");
 export const regionList = list(region);
 
 /** An account ID. `pulumi config set --path` stores digits as a number. */
-export function accountId(value: unknown): string | undefined {
+function accountId(value: unknown): string | undefined {
   const id = typeof value === "number" ? String(value) : value;
   return typeof id === "string" && /^\d{12}$/.test(id) ? id : undefined;
 }

@@ -96,7 +96,7 @@ export function addonProblems(question: Question): SpokeProblem[] {
   const reasons: [addons: typeof wanted, why: string][] = [
     [
       apart,
-      ": the fleet's workspace for metrics is in the hub's account, and its policy admits no other. Take them out of spec.addons, or remove this " +
+      ": the fleet's workspace for metrics is in the hub's account, and admits no roles of others. Take them out of spec.addons, or remove this " +
         "Spoke and add it again without spec.account",
     ],
     [

@@ -7,7 +7,7 @@ import { isElsewhere } from "./places.ts";
 
 /** The sealing keys of a spoke in Secrets Manager. */
 
-/** Beginning of the ARN-less names of the keys of the spoke's scope. */
+/** Beginning of the names of the keys of the spoke's scope. */
 const prefixOf = ({ metadata, spec }: Spoke, hub: Hub): string =>
   fleetNames(hub.fleet).sealingKeySecret(sealingScope({ ...spec, name: metadata.name }), "");
 

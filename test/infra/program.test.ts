@@ -437,6 +437,10 @@ describe("a stack whose spokes may be in other accounts", () => {
       });
     const role = (account: string, name: string) => `arn:aws:iam::${account}:role/${name}`;
     expect(may("sts:AssumeRole", role(other, "fleet-dev-hub-crossplane"))).toBe(true);
+    // The provider asks in the region of the other account's clusters.
+    expect(may("sts:AssumeRole", role(other, "fleet-dev-hub-crossplane"), { "aws:RequestedRegion": "eu-west-1" })).toBe(
+      true,
+    );
     expect(may("sts:AssumeRole", role(other, "admin"))).toBe(false);
     expect(may("sts:AssumeRole", role("444444444444", "fleet-dev-hub-crossplane"))).toBe(false);
     const cluster = (region: string) => `arn:aws:eks:${region}:222222222222:cluster/fleet-dev-spoke-blue`;
