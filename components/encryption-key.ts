@@ -1,5 +1,6 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
+import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { Tags } from "../lib/labels.ts";
 
 export interface EncryptionKeyArgs {
@@ -16,6 +17,11 @@ export interface EncryptionKeyArgs {
    */
   readonly kmsDeletionWindowDays?: number | undefined;
   /**
+   * Key policy: who of which accounts may do what. One without `kms:*` for the account itself is refused by KMS.
+   * @default KMS's own: IAM policies of the account decide
+   */
+  readonly policy?: pulumi.Input<PolicyDocument> | undefined;
+  /**
    * Tags of the key, besides `Name`.
    * @default those of the AWS provider (`aws:defaultTags`)
    */
@@ -28,7 +34,7 @@ export interface EncryptionKeyArgs {
 }
 
 /**
- * A customer managed KMS key with yearly rotation and an alias. Its key policy is the default one: IAM policies of the account decide.
+ * A customer managed KMS key with yearly rotation and an alias.
  * @example
  * const key = new EncryptionKey("secrets", { description: "Secrets of the shop" });
  */
@@ -42,7 +48,7 @@ export class EncryptionKey extends pulumi.ComponentResource {
 
   constructor(name: string, args: EncryptionKeyArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:EncryptionKey", name, {}, opts);
-    const { description, alias: aliasName = `alias/${name}`, kmsDeletionWindowDays = 30, tags, protect } = args;
+    const { description, alias: aliasName = `alias/${name}`, kmsDeletionWindowDays = 30, policy, tags, protect } = args;
     const key = new aws.kms.Key(
       `${name}-key`,
       {
@@ -53,6 +59,13 @@ export class EncryptionKey extends pulumi.ComponentResource {
       },
       { parent: this, ...(protect !== undefined && { protect }) },
     );
+    // A resource of its own: KMS keeps a key's policy that is no longer mentioned, and this one is reset to the default when it is removed.
+    if (policy !== undefined)
+      new aws.kms.KeyPolicy(
+        `${name}-policy`,
+        { keyId: key.keyId, policy: pulumi.jsonStringify(policy) },
+        { parent: this, protect: false },
+      );
     const alias = new aws.kms.Alias(`${name}-alias`, { name: aliasName, targetKeyId: key.keyId }, { parent: this });
     this.arn = key.arn;
     this.keyId = key.keyId;

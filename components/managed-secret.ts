@@ -1,5 +1,6 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
+import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { Tags } from "../lib/labels.ts";
 
 export interface ManagedSecretArgs {
@@ -20,6 +21,11 @@ export interface ManagedSecretArgs {
    */
   readonly secretRecoveryWindowDays?: number;
   /**
+   * Resource policy: what principals of other accounts may do with the secret, if their own policies and the key's allow it too.
+   * @default none: only IAM policies of the account count
+   */
+  readonly policy?: pulumi.Input<PolicyDocument> | undefined;
+  /**
    * Tags of the secret.
    * @default those of the AWS provider (`aws:defaultTags`)
    */
@@ -39,7 +45,7 @@ export class ManagedSecret extends pulumi.ComponentResource {
 
   constructor(name: string, args: ManagedSecretArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ManagedSecret", name, {}, opts);
-    const { secretName = name, description, keyArn, secretRecoveryWindowDays = 30, tags } = args;
+    const { secretName = name, description, keyArn, secretRecoveryWindowDays = 30, policy, tags } = args;
     const secret = new aws.secretsmanager.Secret(
       `${name}-secret`,
       { name: secretName, description, kmsKeyId: keyArn, recoveryWindowInDays: secretRecoveryWindowDays, tags },
@@ -52,6 +58,13 @@ export class ManagedSecret extends pulumi.ComponentResource {
       // protected.
       { parent: this, protect: false },
     );
+    if (policy !== undefined)
+      new aws.secretsmanager.SecretPolicy(
+        `${name}-policy`,
+        { secretArn: secret.arn, policy: pulumi.jsonStringify(policy), blockPublicPolicy: true },
+        // The secret stays protected.
+        { parent: this, protect: false },
+      );
     this.arn = secret.arn;
     this.secretName = pulumi.all([secret.name, version.id]).apply(([stored]) => stored);
     this.registerOutputs({ arn: this.arn });

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as tls from "@pulumi/tls";
+import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { Tags } from "../lib/labels.ts";
 import { ManagedSecret } from "./managed-secret.ts";
 
@@ -26,6 +27,11 @@ export interface SealingKeysArgs {
    * @default `<component's name>/<scope>/<generation>`
    */
   readonly secretName?: (scope: string, generation: string) => string;
+  /**
+   * Resource policy of the secrets of a scope (`ManagedSecret`).
+   * @default none
+   */
+  readonly policy?: ((scope: string) => pulumi.Input<PolicyDocument> | undefined) | undefined;
   /** ARN of the customer managed key that encrypts the secrets, such as an `EncryptionKey`'s. */
   readonly keyArn: pulumi.Input<string>;
   /**
@@ -62,7 +68,7 @@ export class SealingKeys extends pulumi.ComponentResource {
 
   constructor(name: string, args: SealingKeysArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:SealingKeys", name, {}, opts);
-    const { keys, protect, ...secret } = args;
+    const { keys, policy, protect, ...secret } = args;
     const { secretName = (scope, generation) => `${name}/${scope}/${generation}` } = args;
     const child = { parent: this, ...(protect !== undefined && { protect }) };
     for (const { scope, generation, active } of keys) {
@@ -84,6 +90,7 @@ export class SealingKeys extends pulumi.ComponentResource {
           ...secret,
           secretName: secretName(scope, generation),
           description: `Sealing key of scope ${scope}, generation ${generation}`,
+          policy: policy?.(scope),
           value: { "tls.crt": certPem, "tls.key": privateKeyPem },
         },
         child,

@@ -1,56 +1,59 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
-import type { MetricsWorkspace } from "../components/metrics-workspace.ts";
-import { addonBoundary } from "../lib/iam/addons.ts";
-import { spokeBoundary } from "../lib/iam/boundary.ts";
+import { type AddonPermission, addonBoundary } from "../lib/iam/addons.ts";
+import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
+import type { Scope } from "../lib/iam/policy.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames } from "../lib/names.ts";
-import type { AwsAccount } from "./account.ts";
-import { metricsPermissions } from "./metrics.ts";
-import type { Settings } from "./settings.ts";
 
-/** The boundary of the roles that Crossplane makes on the hub; it names that of the roles on spokes. */
+/** An account with spokes: the hub's, or another (infra/account). */
+export interface BoundarySource {
+  readonly fleet: string;
+  readonly scope: pulumi.Output<Scope>;
+  /** Where the fleet's secrets are, in an account that is not the hub's. */
+  readonly secretsOf?: SecretsElsewhere;
+  readonly tags: Tags;
+}
+
+/** The boundary of the roles that Crossplane on the hub makes; it names that of the roles on spokes. */
 export function fleetBoundaryArgs(
-  { fleet }: Settings,
-  account: AwsAccount,
+  { fleet, scope, secretsOf, tags }: BoundarySource,
   tenants: FleetBoundary,
-  tags: Tags,
 ): FleetBoundaryArgs {
   return {
     policyName: fleetNames(fleet).boundaryPolicy,
     description: "Permissions boundary of every role that the fleet's Crossplane makes",
     document: pulumi
-      .all([pulumi.output(account), tenants.arn])
-      .apply(([scope, tenantBoundaryArn]) => spokeBoundary({ ...scope, fleet, tenantBoundaryArn })),
+      .all([scope, tenants.arn])
+      .apply(([place, tenantBoundaryArn]) =>
+        spokeBoundary({ ...place, fleet, tenantBoundaryArn, ...(secretsOf && { secretsOf }) }),
+      ),
     tags,
   };
 }
 
 /** The boundary of the roles that applications order on spokes. */
-export function tenantBoundaryArgs({ fleet }: Settings, account: AwsAccount, tags: Tags): FleetBoundaryArgs {
+export function tenantBoundaryArgs({ fleet, scope, tags }: BoundarySource): FleetBoundaryArgs {
   return {
     policyName: fleetNames(fleet).tenantBoundaryPolicy,
     description: "Permissions boundary of every role that an application orders on a spoke",
-    document: pulumi.output(account).apply(tenantBoundary),
+    document: scope.apply(tenantBoundary),
     tags,
   };
 }
 
-/** The boundary of the roles that add-ons of spokes get; undefined while the stack permits them nothing. */
+/** The boundary of the roles that add-ons of spokes get. */
 export function addonBoundaryArgs(
-  { fleet, addonPermissions }: Settings,
-  account: AwsAccount,
-  metrics: MetricsWorkspace | undefined,
-  tags: Tags,
-): FleetBoundaryArgs | undefined {
-  if (addonPermissions.length === 0 && metrics === undefined) return undefined;
+  { fleet, scope, tags }: BoundarySource,
+  permissions: pulumi.Input<readonly AddonPermission[]>,
+): FleetBoundaryArgs {
   return {
     policyName: fleetNames(fleet).addonBoundaryPolicy,
     description: "Permissions boundary of every role that the fleet's Crossplane makes for an add-on",
     document: pulumi
-      .all([pulumi.output(account), metricsPermissions(metrics)])
-      .apply(([scope, ofMetrics]) => addonBoundary({ ...scope, fleet }, [...addonPermissions, ...ofMetrics])),
+      .all([scope, permissions])
+      .apply(([place, permitted]) => addonBoundary({ ...place, fleet }, permitted as readonly AddonPermission[])),
     tags,
   };
 }

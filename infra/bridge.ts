@@ -8,6 +8,7 @@ import type { GitCredentials } from "../components/git-credentials.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import type { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace } from "../components/metrics-workspace.ts";
+import type { SealingKeys } from "../components/sealing-keys.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import { type ArgocdAccess, argocdIdentity } from "../lib/argocd.ts";
 import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
@@ -17,6 +18,7 @@ import { fleetNames, type HubIdentity, hubName } from "../lib/names.ts";
 import { registrySecrets } from "../lib/registries.ts";
 import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
+import { spokePlaces } from "./accounts.ts";
 import { argocdElsewhere } from "./argocd.ts";
 import type { HubNetwork } from "./network.ts";
 import { gitInterval } from "./receivers.ts";
@@ -30,6 +32,7 @@ export interface BridgeSources {
   readonly network: HubNetwork;
   readonly cluster: HubCluster;
   readonly secretsKey: EncryptionKey;
+  readonly sealingKeys: SealingKeys;
   readonly boundary: FleetBoundary;
   readonly tenants: FleetBoundary;
   readonly addonBoundary: FleetBoundary | undefined;
@@ -67,6 +70,12 @@ function newestOf(identities: BridgeSources["identities"]): pulumi.Output<string
     .apply((dates) => dates.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? "");
 }
 
+/** The sealing keys of every scope. */
+function sealingKeyArns({ settings, sealingKeys }: BridgeSources): pulumi.Output<string>[] {
+  const scopes = [...new Set(settings.sealingKeys.map(({ scope }) => scope))];
+  return scopes.flatMap((scope) => Object.values(sealingKeys.secrets(scope)).map(({ arn }) => arn));
+}
+
 export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
   const { settings, account, network, cluster, identities } = sources;
   const names = fleetNames(settings.fleet);
@@ -85,6 +94,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
       oidc: { provider: cluster.oidc.issuer, providerArn: cluster.oidc.providerArn },
       identities: identityMetadata(identities),
       secretsKeyArn: sources.secretsKey.arn,
+      sealingKeyArns: sealingKeyArns(sources),
       permissionsBoundaryArn: sources.boundary.arn,
       tenantBoundaryArn: sources.tenants.arn,
       addonBoundaryArn: sources.addonBoundary?.arn ?? "",
@@ -118,6 +128,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
           : settings.environment,
         spokePrefix: names.spokePrefix,
         spokeCidrPool: settings.spokeCidrPool,
+        spokePlaces: spokePlaces(settings, known.aws),
         addons: [
           ...["crossplane", "external_secrets", "flux"],
           ...(settings.kyverno ? ["kyverno"] : []),

@@ -1,8 +1,9 @@
 import { supportWarning } from "../components/versions.ts";
 import { describeProblems, type Problem, shown } from "../lib/problems.ts";
+import { type Key, setCommandOf } from "./forms.ts";
 import { rules } from "./rules.ts";
 import type { Readable } from "./settings.ts";
-import { type KeyName, keys, type Settings, setCommand } from "./settings.ts";
+import { type KeyName, keys } from "./settings.ts";
 
 /** The configuration as Pulumi has it: full key to text, and which keys are encrypted. */
 export interface RawConfig {
@@ -16,11 +17,11 @@ export interface RawConfig {
 /** Defaults of keys for secrets: there is nothing to encrypt. */
 const nothing = ["", "{}"];
 
-function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; problem?: Problem } {
-  const key = keys[name];
+/** The value of one key, or why there is none. */
+export function readKey<T>(raw: RawConfig, name: string, key: Key<T>): { value?: T; problem?: Problem } {
   const full = `${raw.project}:${name}`;
   const text = raw.values[full];
-  const format = { key: name, allowed: key.allowed, remedy: setCommand(name) };
+  const format = { key: name, allowed: key.allowed, remedy: setCommandOf(name, key) };
   if (text === undefined) return { problem: { ...format, what: "is missing", got: "(nothing)" } };
   if (key.secret && !nothing.includes(text) && !raw.isSecret(full)) {
     return {
@@ -87,7 +88,7 @@ function regionProblems({ region }: RawConfig): Problem[] {
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
 export function readConfig(raw: RawConfig): { settings: Readable; problems: readonly Problem[] } {
-  const read = (Object.keys(keys) as KeyName[]).map((name) => ({ name, ...readKey(raw, name) }));
+  const read = (Object.keys(keys) as KeyName[]).map((name) => ({ name, ...readKey<unknown>(raw, name, keys[name]) }));
   const settings = Object.fromEntries(
     read.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]),
   ) as Readable;

@@ -85,3 +85,9 @@ export function listOf<T>(
     ...key,
   };
 }
+
+/** The command that sets a key, with an example of its value; a secret is read from standard input. */
+export function setCommandOf(name: string, { example, path, secret }: Key<unknown>): string {
+  const target = path === undefined ? name : `--path '${name}${path}'`;
+  return ["pulumi config set", secret ? "--secret" : "", target, example].filter((part) => part !== "").join(" ");
+}

@@ -17,6 +17,7 @@ import type { Tags } from "../lib/labels.ts";
 import { fleetNames, type HubIdentity } from "../lib/names.ts";
 import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
+import { otherRoles, spokeScope } from "./accounts.ts";
 import type { Settings } from "./settings.ts";
 
 /** The service account behind each identity on the hub. */
@@ -93,8 +94,11 @@ function makerPolicy({ settings, account, cluster, boundary }: IdentityArgs): pu
   const { fleet } = settings;
   const { spokePrefix } = fleetNames(fleet);
   return pulumi
-    .all([pulumi.output(account), boundary.arn, cluster.oidc.providerArn])
+    .all([spokeScope(settings, account), boundary.arn, cluster.oidc.providerArn])
     .apply(([scope, boundaryArn, hubOidcProviderArn]) =>
-      crossplanePolicy({ ...scope, fleet, spokePrefix, boundaryArn, hubOidcProviderArn }),
+      crossplanePolicy({
+        ...{ ...scope, fleet, spokePrefix, boundaryArn, hubOidcProviderArn },
+        otherAccounts: otherRoles(settings, scope),
+      }),
     );
 }

@@ -20,6 +20,7 @@ import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
+import { sharing, spokeScope } from "./accounts.ts";
 import { argocdElsewhere, argocdIdentities, argocdStore, argocdStoreRemedy } from "./argocd.ts";
 import { addonBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
@@ -28,7 +29,7 @@ import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
 import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
 import { loadSettings } from "./load.ts";
-import { grafanaWorkspaceArgs, metricsRole, metricsWorkspaceArgs } from "./metrics.ts";
+import { grafanaWorkspaceArgs, metricsRole, metricsWorkspaceArgs, permittedToAddons } from "./metrics.ts";
 import { hubNetwork } from "./network.ts";
 import { hubNotifications, notificationSecrets } from "./notifications.ts";
 import { hubReceiver, hubReceiverToken, webhooks } from "./receivers.ts";
@@ -47,10 +48,12 @@ const nodes = new HubNodes("hub-nodes", hub.nodeArgs(settings, cluster, tags), {
 
 // Keys and credentials, in Secrets Manager under a key of the fleet.
 const { kmsDeletionWindowDays, secretRecoveryWindowDays, protect } = settings;
+const elsewhere = sharing(settings, account);
 const secretsKey = new EncryptionKey("secrets", {
   description: `Sealing keys and Git credentials of fleet ${settings.fleet}`,
   alias: names.secretsKeyAlias,
   kmsDeletionWindowDays,
+  policy: elsewhere?.keyPolicy,
   tags,
   protect,
 });
@@ -58,6 +61,7 @@ const secret = { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags, protect
 const sealingKeys = new SealingKeys("sealing-keys", {
   ...secret,
   keys: settings.sealingKeys,
+  policy: elsewhere?.secretPolicy,
   secretName: names.sealingKeySecret,
 });
 const git = new GitCredentials("git", {
@@ -76,10 +80,11 @@ const grafanaArgs = grafanaWorkspaceArgs(settings, metrics, tags);
 const grafana = grafanaArgs && new GrafanaWorkspace("grafana", grafanaArgs);
 
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
-const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings, account, tags));
-const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(settings, account, tenants, tags));
-const ofAddons = addonBoundaryArgs(settings, account, metrics, tags);
-const addonBoundary = ofAddons && new FleetBoundary("addon-boundary", ofAddons);
+const places = { fleet: settings.fleet, scope: spokeScope(settings, account), tags };
+const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(places));
+const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(places, tenants));
+const permitted = permittedToAddons(settings, metrics);
+const addonBoundary = permitted && new FleetBoundary("addon-boundary", addonBoundaryArgs(places, permitted));
 const identities = hubIdentities({
   settings,
   account,
@@ -120,6 +125,7 @@ const bridge = new ClusterSecret(
     network,
     cluster,
     secretsKey,
+    sealingKeys,
     boundary,
     tenants,
     addonBoundary,

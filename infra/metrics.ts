@@ -72,10 +72,13 @@ export function grafanaWorkspaceArgs(settings: Settings, workspace: MetricsWorks
   } satisfies GrafanaWorkspaceArgs;
 }
 
-/** What the roles of add-ons may do besides the stack's `addonPermissions`: write to the workspace. */
-export function metricsPermissions(workspace: MetricsWorkspace | undefined): pulumi.Output<readonly AddonPermission[]> {
-  if (workspace === undefined) return pulumi.output([]);
-  return workspace.arn.apply((arn) => [remoteWrite(arn)]);
+/** What the roles of add-ons may do: what the stack permits, and writing to the workspace; undefined where that is nothing. */
+export function permittedToAddons(
+  { addonPermissions }: Settings,
+  workspace: MetricsWorkspace | undefined,
+): pulumi.Output<readonly AddonPermission[]> | undefined {
+  if (workspace === undefined) return addonPermissions.length === 0 ? undefined : pulumi.output([...addonPermissions]);
+  return workspace.arn.apply((arn) => [...addonPermissions, remoteWrite(arn)]);
 }
 
 /** The role with which the hub's agent writes to the workspace, and does nothing else. */

@@ -4,6 +4,7 @@ import { isArm } from "../lib/instance-types.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { clusterScopePrefix, hubSealingScope, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
+import { accountRules } from "./account-rules.ts";
 import { addonRules } from "./addon-rules.ts";
 import { argocdRules } from "./argocd-rules.ts";
 import { endpointRules } from "./endpoint-rules.ts";
@@ -228,4 +229,5 @@ export const rules: readonly Rule[] = [
   metricsRules,
   notificationRules,
   addonRules,
+  accountRules,
 ];

@@ -2,8 +2,9 @@ import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
 import { grafanaAuthentications } from "../lib/iam/grafana.ts";
+import { accountList, regionList } from "./account-keys.ts";
 import { addonPermissionList } from "./addon-keys.ts";
-import { cidr, flag, integer, type Key, list, listOf, oneOf, text } from "./forms.ts";
+import { cidr, flag, integer, type Key, list, listOf, oneOf, setCommandOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { notificationKeys } from "./notification-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
@@ -96,6 +97,8 @@ export const keys = {
   ),
 
   addonPermissions: addonPermissionList,
+  accounts: accountList,
+  spokeRegions: regionList,
 
   nodeInstanceTypes: list(text(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 instance type", "m6i.large")),
   nodeCapacityType: oneOf("ON_DEMAND", "SPOT"),
@@ -158,9 +161,5 @@ export type Settings = { readonly [K in KeyName]: (typeof keys)[K] extends Key<i
 /** Settings without those that could not be read: a rule says nothing about a missing one. */
 export type Readable = Partial<Settings>;
 
-/** The command that sets a key, with an example of its value; a secret is read from standard input. */
-export function setCommand(name: KeyName): string {
-  const { example, path, secret }: Key<unknown> = keys[name];
-  const target = path === undefined ? name : `--path '${name}${path}'`;
-  return ["pulumi config set", secret ? "--secret" : "", target, example].filter((part) => part !== "").join(" ");
-}
+/** The command that sets a key of this program. */
+export const setCommand = (name: KeyName): string => setCommandOf(name, keys[name]);

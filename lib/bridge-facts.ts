@@ -78,6 +78,11 @@ export const clusterFacts = {
     },
   },
   sealingScope: fact("sealing_scope", "scope of the sealing keys that the cluster reads", is.name, "dev"),
+  sealingKeyArns: fact(
+    "sealing_key_arns",
+    "ARNs in Secrets Manager of the sealing keys of its scope; of the hub those of every scope",
+    { ...is.list, absent: "[]" },
+  ),
   permissionsBoundaryArn: fact(
     "permissions_boundary_arn",
     "boundary policy that every role made in the fleet must carry",
@@ -132,6 +137,11 @@ export const fleetFacts = {
     "metrics_endpoint",
     "URL of that workspace with a slash at its end, empty without one: `$" + "{metrics_endpoint}api/v1/remote_write`",
     { ...is.mirror, absent: "" },
+  ),
+  spokePlaces: fact(
+    "spoke_places",
+    "accounts in which spokes may be, the hub's among them, each with its regions; none where an older program wrote this",
+    is.places,
   ),
   spokePrefix: fact("spoke_prefix", "name prefix of clusters and roles that Crossplane may manage", is.prefix),
   spokeCidrPool: fact("spoke_cidr_pool", "block from which spokes' networks are taken", is.cidr, "10.64.0.0/10"),
@@ -218,6 +228,12 @@ export const derivedKeys = [
     "region of `metrics_workspace_arn`, for which its requests are signed; the cluster's own without a workspace",
     { ...is.region, absent: "" },
     ({ aws, metricsWorkspaceArn }) => metricsWorkspaceArn.split(":")[3] ?? aws.region,
+  ),
+  derive(
+    "secrets_region",
+    "region of the fleet's secrets in Secrets Manager, the hub's: that of `secrets_kms_key_arn`",
+    { ...is.region, absent: "" },
+    ({ aws, secretsKeyArn }) => secretsKeyArn.split(":")[3] ?? aws.region,
   ),
   derive(
     "pull_secrets",

@@ -112,6 +112,15 @@ export const is = {
     encode: (values: readonly string[]) => JSON.stringify(values),
     decode: (value): readonly string[] => JSON.parse(value) as string[],
   },
+  places: {
+    ...json,
+    is: "JSON object",
+    pattern: "^\\{.*\\}$",
+    example: '{"111122223333":["eu-west-1"]}',
+    absent: "{}",
+    encode: (places: Readonly<Record<string, readonly string[]>>) => JSON.stringify(places),
+    decode: (value) => JSON.parse(value) as Readonly<Record<string, readonly string[]>>,
+  },
   map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true, absent: "{}" },
   credential: {
     ...json,

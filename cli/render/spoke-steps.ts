@@ -100,7 +100,7 @@ function handedOver(spoke: Spoke, settings: Settings | undefined, { hub, handove
   return (
     settings && {
       data: spokeData(spoke, hub, settings),
-      bootstrap: bootstrapKustomization(spoke, settings, hub.fleet) as Manifest,
+      bootstrap: bootstrapKustomization(spoke, settings, hub) as Manifest,
     }
   );
 }

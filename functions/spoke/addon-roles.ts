@@ -2,6 +2,7 @@ import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../../lib/iam/trust.ts";
 import type { Spoke } from "./api.ts";
 import type { Hub } from "./hub.ts";
+import { isElsewhere } from "./places.ts";
 import type { SpokeProblem } from "./problems.ts";
 import type { Settings } from "./settings.ts";
 import { surroundingsOf } from "./surroundings.ts";
@@ -71,9 +72,8 @@ export function addonRoles(question: Question): AddonRole[] {
   }));
 }
 
-/** Whether an add-on writes or reads metrics, and the fleet has no workspace for them. */
-const lacksWorkspace = (policy: unknown, { metrics_workspace_arn: workspace }: Facts): boolean =>
-  workspace === "" && variablesOf(policy).includes("metrics_workspace_arn");
+/** Whether an add-on writes or reads metrics: the fleet's workspace is in the hub's account. */
+const usesWorkspace = (policy: unknown): boolean => variablesOf(policy).includes("metrics_workspace_arn");
 
 /** Why the roles of a Spoke's add-ons can't be made. */
 export function addonProblems(question: Question): SpokeProblem[] {
@@ -88,20 +88,23 @@ export function addonProblems(question: Question): SpokeProblem[] {
         message: `the policy of add-on ${addon} in the Composition names {${key}}: allowed are ${Object.keys(facts).join(", ")}`,
       })),
   );
-  const silent = wanted.filter(({ policy }) => lacksWorkspace(policy, facts));
-  const others = wanted.filter((addon) => !silent.includes(addon));
-  const isElsewhere = spoke.spec.account !== undefined;
+  const ofMetrics = wanted.filter(({ policy }) => usesWorkspace(policy));
+  const elsewhere = isElsewhere(spoke, hub);
+  const silent = hub.metricsWorkspaceArn === "" ? ofMetrics : [];
+  const apart = elsewhere && hub.metricsWorkspaceArn !== "" ? ofMetrics : [];
+  const others = wanted.filter((addon) => ![...silent, ...apart].includes(addon));
   const reasons: [addons: typeof wanted, why: string][] = [
     [
-      isElsewhere ? wanted : [],
-      " act in AWS, and the boundary of their roles is in the hub's account only: take them out of spec.addons, or spec.account",
+      apart,
+      ": the fleet's workspace for metrics is in the hub's account, and admits no roles of others. Take them out of spec.addons, or remove this " +
+        "Spoke and add it again without spec.account",
     ],
     [
       silent,
       ": the fleet has no workspace for metrics. Set metrics to amp in the stack and run pulumi up, or turn the add-on off in spec.addons",
     ],
     [
-      isElsewhere || hub.addonBoundaryArn !== "" ? [] : others,
+      hub.addonBoundaryArn !== "" ? [] : others,
       " act in AWS, and the hub permits add-ons nothing: name what they may do in addonPermissions of the stack and run pulumi up, " +
         "or take them out of spec.addons",
     ],

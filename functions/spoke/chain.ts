@@ -11,6 +11,7 @@ import { chainArtifact, spokeFolder, spokeSync } from "../../lib/layout.ts";
 import { namespaces } from "../../lib/names.ts";
 import type { Spoke } from "./api.ts";
 import { objectName } from "./composer.ts";
+import type { Hub } from "./hub.ts";
 import { otherKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
 import { isLetGo, orphanPatches, suspendedReleases } from "./orphan.ts";
@@ -18,6 +19,7 @@ import { labelled, patchOf } from "./patches.ts";
 import { receiverPatches } from "./receiver.ts";
 import { resources } from "./resources.ts";
 import { rolloutPatches, stageOf, stepsAt } from "./rollout.ts";
+import { keyPatches } from "./sealing.ts";
 import type { Settings } from "./settings.ts";
 
 /** The bootstrap chain in Git, as a spoke gets it. */
@@ -63,20 +65,24 @@ function targetPatches(spoke: Spoke, { kubeConfig }: Settings): object[] {
   ];
 }
 
-/** Sealing keys of a spoke's own are beside its Spoke and come from the Spoke's branch, in every stage. */
-function sealingPatches({ metadata, spec }: Spoke, fleet: string): object[] {
-  if (spec.sealing !== "cluster") return [];
-  return [
-    patchOf(
-      labelled(sealingLabel),
-      { op: "replace", path: "/spec/path", value: `./${spokeFolder(fleet, metadata.name)}/sealing-keys` },
-      { op: "replace", path: "/spec/sourceRef", value: source("ExternalArtifact", spokeSync(metadata.name)) },
-    ),
+/** Sealing keys of a spoke's own are beside its Spoke and come from the Spoke's branch, in every stage; in another account they have ARNs. */
+function sealingPatches(spoke: Spoke, hub: Hub): object[] {
+  const { metadata, spec } = spoke;
+  const keys = keyPatches(spoke, hub);
+  const operations = [
+    ...(spec.sealing === "cluster"
+      ? [
+          { op: "replace", path: "/spec/path", value: `./${spokeFolder(hub.fleet, metadata.name)}/sealing-keys` },
+          { op: "replace", path: "/spec/sourceRef", value: source("ExternalArtifact", spokeSync(metadata.name)) },
+        ]
+      : []),
+    ...(keys.length > 0 ? [{ op: "add", path: "/spec/patches", value: keys }] : []),
   ];
+  return operations.length > 0 ? [patchOf(labelled(sealingLabel), ...operations)] : [];
 }
 
 /** Patches of the chain in Git: what the platform team decided in the Composition, and what follows from the Spoke. */
-function chainPatches(spoke: Spoke, settings: Settings, fleet: string, revision: string | undefined): object[] {
+function chainPatches(spoke: Spoke, settings: Settings, hub: Hub, revision: string | undefined): object[] {
   const stage = stageOf(spoke, settings);
   return [
     ...targetPatches(spoke, settings),
@@ -84,7 +90,7 @@ function chainPatches(spoke: Spoke, settings: Settings, fleet: string, revision:
       ? []
       : [patchOf(labelled(stageLabel), { op: "replace", path: "/spec/sourceRef", value: chainSource(stage) })]),
     // After the stage's patch, whose source it replaces.
-    ...sealingPatches(spoke, fleet),
+    ...sealingPatches(spoke, hub),
     ...receiverPatches(spoke),
     ...(revision === undefined ? [] : rolloutPatches(revision)),
   ];
@@ -94,9 +100,9 @@ function chainPatches(spoke: Spoke, settings: Settings, fleet: string, revision:
  * The Flux Kustomization that applies the chain in Git, which turns the spoke into an autonomous cluster.
  * @param revision the revision of its ring that a spoke is brought (`rollout.ts`)
  */
-export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: string, revision?: string): KubeObject {
+export function bootstrapKustomization(spoke: Spoke, settings: Settings, hub: Hub, revision?: string): KubeObject {
   const stage = stageOf(spoke, settings);
-  const patches = chainPatches(spoke, settings, fleet, revision);
+  const patches = chainPatches(spoke, settings, hub, revision);
   return {
     apiVersion: otherKinds.Kustomization,
     kind: "Kustomization",

@@ -9,6 +9,7 @@ import type { NetworkChoice } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
 import { isOrphan } from "./orphan.ts";
 import { guardKey } from "./parts/guard.ts";
+import { placeProblems } from "./places.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -54,14 +55,6 @@ function versionPlan({ spoke: { spec }, settings, observed }: PlanQuestion): {
     message: `spec.kubernetesVersion ${spec.kubernetesVersion} is not supported: choose one of ${supported.join(", ")}`,
   };
   return running === undefined ? { problem } : { version: running, problem };
-}
-
-function regionProblem({ spoke: { spec }, hub }: PlanQuestion): SpokeProblem[] {
-  if (spec.account !== undefined || spec.region === hub.aws.region) return [];
-  const message =
-    `spec.region ${spec.region} is not the hub's region ${hub.aws.region}, to which the fleet's IAM policies are limited: ` +
-    `add the Spoke again with region ${hub.aws.region}, or with spec.account and a ProviderConfig whose role covers ${spec.region}`;
-  return [{ reason: "RegionNotAllowed", message }];
 }
 
 /** The hub's own addresses and those that the Spoke adds. Without any the endpoint would be open to everybody: refused. */
@@ -117,7 +110,7 @@ export function plan(question: PlanQuestion): Plan {
   const { cidrs, problem: endpointProblem } = endpointPlan(question);
   const problems = [
     network.problem,
-    ...regionProblem(question),
+    ...placeProblems(question.spoke, question.hub),
     ...zoneProblem({ ...question, spec: question.spoke.spec }),
     versionProblem,
     endpointProblem,

@@ -1,7 +1,7 @@
 import { fleetTag } from "../labels.ts";
 import { fleetNames } from "../names.ts";
 import { denyStatements } from "./boundary.ts";
-import { arns, type PolicyDocument, policy, type Scope } from "./policy.ts";
+import { arns, onlyInRegions, type PolicyDocument, policy, type Scope } from "./policy.ts";
 
 /** The most that roles of add-ons may do: an entry of the stack's `addonPermissions`. */
 export interface AddonPermission {
@@ -70,23 +70,12 @@ export function reachesOthersIam({ actions, resources }: AddonPermission, fleet:
 }
 
 /**
- * `aws:RequestedRegion` of calls to global services such as Route 53, by partition (IAM User Guide, "AWS global condition context keys";
- * China has Route 53 in Ningxia, everything else in Beijing).
- */
-const globalRegions: Readonly<Record<string, readonly string[]>> = {
-  aws: ["us-east-1"],
-  "aws-cn": ["cn-north-1", "cn-northwest-1"],
-  "aws-us-gov": ["us-gov-west-1"],
-};
-
-/**
  * The permissions boundary of the roles that Crossplane on the hub makes for add-ons of spokes: what the stack permits, in the fleet's
  * region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load balancers nor the fleet's
  * keys and secrets; of what carries no name or tag of the fleet the stack alone decides. Git says what each role may do; only who deploys
  * the hub can widen this.
  */
 export function addonBoundary(scope: AddonScope, permissions: readonly AddonPermission[]): PolicyDocument {
-  const regions = [...new Set([scope.region, ...(globalRegions[scope.partition] ?? [])])];
   return policy(
     ...permissions.map(({ actions, resources }, index) => ({
       Sid: `Permitted${index}`,
@@ -95,13 +84,7 @@ export function addonBoundary(scope: AddonScope, permissions: readonly AddonPerm
       Resource: resources,
     })),
     // Once, and not as a condition of each permission: a policy has little room.
-    {
-      Sid: "OnlyInTheFleetsRegion",
-      Effect: "Deny",
-      Action: ["*"],
-      Resource: ["*"],
-      Condition: { StringNotEquals: { "aws:RequestedRegion": regions } },
-    },
+    onlyInRegions(scope),
     ...denyStatements(scope),
     {
       Sid: "NotTheHubsCluster",

@@ -7,10 +7,12 @@ import {
   type Condition,
   dnsSuffix,
   type PolicyDocument,
+  perRegion,
   policy,
   principalTag,
   type Scope,
   type Statement,
+  whereArnsDont,
 } from "./policy.ts";
 import { bucketPrefix, tenantPrefix } from "./tenants.ts";
 
@@ -23,6 +25,13 @@ export interface BoundaryScope extends Scope {
   readonly fleet: string;
   /** The narrower boundary of the roles that a spoke's own Crossplane makes for applications. */
   readonly tenantBoundaryArn: string;
+  /** Where the fleet's secrets are, in an account that is not the hub's. */
+  readonly secretsOf?: SecretsElsewhere;
+}
+
+/** The account and region of the hub, and the key of the fleet's secrets there. */
+export interface SecretsElsewhere extends Pick<Scope, "accountId" | "region"> {
+  readonly keyArn: string;
 }
 
 /** The EKS cluster whose role calls: {@link principalTags} on every role of a spoke. */
@@ -54,7 +63,7 @@ function readStatements(scope: BoundaryScope): Statement[] {
         "rds:DescribeDBInstances",
       ],
       Resource: ["*"],
-      Condition: { StringEquals: { "aws:RequestedRegion": scope.region } },
+      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(scope) } },
     },
     {
       Effect: "Allow",
@@ -155,7 +164,10 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
     Resource: [arns(scope).kmsKey("*")],
     Condition: {
       StringEquals: {
-        "kms:ViaService": [`ec2.${scope.region}.${dnsSuffix(scope.partition)}`, databaseKey.service(scope)],
+        "kms:ViaService": [
+          perRegion(scope, (region) => `ec2.${region}.${dnsSuffix(scope.partition)}`),
+          databaseKey.services(scope),
+        ].flat(),
       },
       "ForAnyValue:StringEquals": { "kms:ResourceAliases": ["alias/aws/ebs", databaseKey.alias] },
     },
@@ -186,9 +198,14 @@ function loadBalancerStatements(scope: BoundaryScope): Statement[] {
   ];
 }
 
-/** The fleet's sealing keys and spokes' Git credentials, for External Secrets only; which of them, each role's own policy says. */
-function secretStatements(scope: BoundaryScope): Statement[] {
-  const { secret, kmsKey } = arns(scope);
+/**
+ * The fleet's sealing keys and spokes' Git credentials, for External Secrets only; which of them, each role's own policy says. They are in the
+ * hub's account and region. Of a key of another account no condition sees the tags (AWS KMS Developer Guide, "ABAC for AWS KMS"), so that
+ * one is named.
+ */
+function secretStatements({ otherRegions: _, secretsOf, ...scope }: BoundaryScope): Statement[] {
+  const { secret, kmsKey } = arns({ ...scope, ...secretsOf });
+  const { region } = { ...scope, ...secretsOf };
   const names = fleetNames(scope.fleet);
   const reader = { [identityKey]: "external-secrets" };
   return [
@@ -202,12 +219,12 @@ function secretStatements(scope: BoundaryScope): Statement[] {
       Sid: "Decrypt",
       Effect: "Allow",
       Action: ["kms:Decrypt"],
-      Resource: [kmsKey("*")],
+      Resource: [secretsOf?.keyArn ?? kmsKey("*")],
       Condition: {
         StringEquals: {
           ...reader,
-          [`aws:ResourceTag/${fleetTag}`]: scope.fleet,
-          "kms:ViaService": `secretsmanager.${scope.region}.${dnsSuffix(scope.partition)}`,
+          ...(secretsOf ? {} : { [`aws:ResourceTag/${fleetTag}`]: scope.fleet }),
+          "kms:ViaService": `secretsmanager.${region}.${dnsSuffix(scope.partition)}`,
         },
       },
     },
@@ -245,6 +262,8 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
  * of a spoke is safe.
  */
 export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
+  const { otherRegions = [], secretsOf } = scope;
+  const regions = otherRegions.length > 0 && secretsOf ? [...otherRegions, secretsOf.region] : otherRegions;
   return policy(
     ...readStatements(scope),
     ...nodeStatements(scope),
@@ -253,5 +272,6 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
     ...crossplaneStatements(scope),
     ...secretStatements(scope),
     ...denyStatements(scope),
+    ...whereArnsDont({ ...scope, otherRegions: regions }).map(({ Sid: _, ...statement }) => statement),
   );
 }

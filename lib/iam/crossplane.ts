@@ -6,7 +6,7 @@ import { networkStatements } from "./ec2.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
-import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
+import { arns, type PolicyDocument, policy, type Scope, type Statement, whereArnsDont } from "./policy.ts";
 import {
   boundedRoleStatements,
   clusterRoleServices,
@@ -21,7 +21,10 @@ export interface CrossplaneScope extends Scope {
   readonly dnsSuffix: string;
   readonly spokePrefix: string;
   readonly boundaryArn: string;
-  readonly hubOidcProviderArn: string;
+  /** The OIDC provider of the hub, in the hub's account. */
+  readonly hubOidcProviderArn?: string;
+  /** Roles of the hub's Crossplane in other accounts, by ARN: in the hub's account. */
+  readonly otherAccounts?: readonly string[];
 }
 
 /** AWS managed policies that roles of spokes get, by name. No other can be attached to them. */
@@ -58,18 +61,27 @@ function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
   ];
 }
 
-/** Everything that Crossplane's AWS provider on the hub may do: what a Spoke is composed of, in the fleet's territory. */
+/** The hub's own provider carries the fleet's tag too. */
+const hubProviderStatements = ({ hubOidcProviderArn: arn }: CrossplaneScope): Statement[] =>
+  arn === undefined
+    ? []
+    : [{ Sid: "NotTheHubsProvider", Effect: "Deny", Action: ["iam:*OpenIDConnectProvider*"], Resource: [arn] }];
+
+/** The roles of other accounts, and no others; each trusts this one by name (`roleTrust`). */
+const otherAccountStatements = ({ otherAccounts = [] }: CrossplaneScope): Statement[] =>
+  otherAccounts.length === 0
+    ? []
+    : [{ Sid: "OtherAccounts", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: otherAccounts }];
+
+/**
+ * Everything that Crossplane's AWS provider on the hub may do in an account: what a Spoke is composed of, in the fleet's territory. In the
+ * hub's account its own role has these rights, in another one a role that it assumes.
+ */
 export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
   return policy(
     ...roleStatements(scope),
     ...oidcProviderStatements(scope),
-    {
-      // It carries the fleet's tag too.
-      Sid: "NotTheHubsProvider",
-      Effect: "Deny",
-      Action: ["iam:*OpenIDConnectProvider*"],
-      Resource: [scope.hubOidcProviderArn],
-    },
+    ...hubProviderStatements(scope),
     lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
     ...networkStatements(scope),
@@ -83,5 +95,8 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
       Resource: ["*"],
       Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
     },
+    ...otherAccountStatements(scope),
+    // Not STS: the provider asks for the role of another account in the region of what it makes there.
+    ...whereArnsDont(scope).map((statement) => ({ ...statement, Action: ["ec2:*", "eks:*", "kms:*", "logs:*"] })),
   );
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { arns, dnsSuffix, principalTag, type Scope, type Statement } from "./policy.ts";
+import { arns, dnsSuffix, perRegion, principalTag, type Scope, type Statement } from "./policy.ts";
 
 /** RDS databases that applications order: their names, and what the Crossplane of a spoke may do with them. */
 
@@ -59,7 +59,7 @@ export const databaseService = "rds.amazonaws.com";
 /** The key by which RDS encrypts what names no other, and the service through which alone it is used. */
 export const databaseKey = {
   alias: "alias/aws/rds",
-  service: ({ region, partition }: Scope): string => `rds.${region}.${dnsSuffix(partition)}`,
+  services: (scope: Scope) => perRegion(scope, (region) => `rds.${region}.${dnsSuffix(scope.partition)}`),
 } as const;
 
 /** What creations and changes of a database name besides: the groups of parameters (pg) and of options (og) that RDS has for each engine. */
@@ -119,7 +119,7 @@ export function databaseStatements(scope: Scope, { prefix, removal }: Databases)
       Effect: "Allow",
       Action: ["rds:DescribeDBInstances"],
       Resource: ["*"],
-      Condition: { StringEquals: { "aws:RequestedRegion": scope.region } },
+      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(scope) } },
     },
     {
       // Networks, which RDS looks at with the caller's rights.
@@ -135,7 +135,7 @@ export function databaseStatements(scope: Scope, { prefix, removal }: Databases)
         "ec2:DescribeVpcs",
       ],
       Resource: ["*"],
-      Condition: { StringEquals: { "aws:RequestedRegion": scope.region } },
+      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(scope) } },
     },
     {
       Sid: "DatabaseKey",
@@ -143,7 +143,7 @@ export function databaseStatements(scope: Scope, { prefix, removal }: Databases)
       Action: ["kms:CreateGrant", "kms:DescribeKey"],
       Resource: [kmsKey("*")],
       Condition: {
-        StringEquals: { "kms:ViaService": databaseKey.service(scope) },
+        StringEquals: { "kms:ViaService": databaseKey.services(scope) },
         "ForAnyValue:StringEquals": { "kms:ResourceAliases": databaseKey.alias },
       },
     },

@@ -1,5 +1,5 @@
-import { fleetTag } from "../labels.ts";
-import { fleetNames, repositories } from "../names.ts";
+import { clusterTag, fleetTag } from "../labels.ts";
+import { fleetNames, hubName, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, networkStatements } from "./ec2.ts";
 import { type GrafanaAuthentication, grafanaStatements } from "./grafana.ts";
@@ -149,15 +149,27 @@ function secretStatements(scope: DeployerScope): Statement[] {
       Resource: [names.clusterKeyAlias, names.secretsKeyAlias].map(name.kmsAlias),
     },
     {
+      // Of the fleet's secrets, where spokes in other accounts read some of them.
+      Sid: "KeyPolicies",
+      Effect: "Allow",
+      Action: ["kms:PutKeyPolicy"],
+      Resource: [name.kmsKey("*")],
+      Condition: {
+        StringEquals: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet, [`aws:ResourceTag/${clusterTag}`]: hubName },
+      },
+    },
+    {
       Sid: "Secrets",
       Effect: "Allow",
       Action: [
         "secretsmanager:CreateSecret",
+        "secretsmanager:DeleteResourcePolicy",
         "secretsmanager:DeleteSecret",
         "secretsmanager:DescribeSecret",
         "secretsmanager:GetResourcePolicy",
         "secretsmanager:GetSecretValue",
         "secretsmanager:ListSecretVersionIds",
+        "secretsmanager:PutResourcePolicy",
         "secretsmanager:PutSecretValue",
         "secretsmanager:RestoreSecret",
         "secretsmanager:TagResource",

@@ -1,5 +1,5 @@
 import { fleetTag } from "../labels.ts";
-import { arns, type Condition, type Scope, type Statement } from "./policy.ts";
+import { arns, type Condition, perRegion, type Scope, type Statement } from "./policy.ts";
 
 /** EC2 actions by the name of their call. */
 export const ec2Actions = (calls: readonly string[]): string[] => calls.map((call) => `ec2:${call}`);
@@ -87,7 +87,7 @@ const networkChanges = [
  */
 export function networkStatements(scope: Scope & { readonly fleet: string }): Statement[] {
   const { ec2 } = arns(scope);
-  const inRegion = { "aws:RequestedRegion": scope.region };
+  const inRegion = { "aws:RequestedRegion": perRegion(scope) };
   const withTag = { StringEquals: { ...inRegion, [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
   return [
     makeStatement(scope, "MakeNetworks", networks, withTag),

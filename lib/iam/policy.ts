@@ -5,7 +5,7 @@ export type Condition = Readonly<Record<string, Readonly<Record<string, string |
 export interface Statement {
   readonly Sid?: string;
   readonly Effect: "Allow" | "Deny";
-  readonly Principal?: Readonly<Record<"Service" | "Federated" | "AWS", string>> | Readonly<Record<string, string>>;
+  readonly Principal?: Readonly<Partial<Record<"Service" | "Federated" | "AWS", string | readonly string[]>>>;
   readonly Action: readonly string[];
   /** Absent in trust policies only. */
   readonly Resource?: readonly string[];
@@ -26,6 +26,18 @@ export interface Scope {
   readonly partition: string;
   readonly accountId: string;
   readonly region: string;
+  /** Further regions of the account; the ARNs of {@link arns} then name no region, so a policy needs {@link onlyInRegions}. */
+  readonly otherRegions?: readonly string[];
+}
+
+type Regions = Pick<Scope, "region" | "otherRegions">;
+
+/** What follows from each region of a scope, as the value of a condition: a text where there is one region. */
+export function perRegion(
+  { region, otherRegions = [] }: Regions,
+  form: (region: string) => string = (each) => each,
+): string | readonly string[] {
+  return otherRegions.length === 0 ? form(region) : [region, ...otherRegions].map(form);
 }
 
 /** Largest policy documents in characters without white space (IAM quotas): all inline policies of a role together, one managed policy. */
@@ -42,6 +54,32 @@ export function dnsSuffix(partition: string): string {
   return partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";
 }
 
+/**
+ * `aws:RequestedRegion` of calls to global services such as IAM and Route 53, by partition (IAM User Guide, "AWS global condition context
+ * keys"; China has Route 53 in Ningxia, everything else in Beijing).
+ */
+const globalRegions: Readonly<Record<string, readonly string[]>> = {
+  aws: ["us-east-1"],
+  "aws-cn": ["cn-north-1", "cn-northwest-1"],
+  "aws-us-gov": ["us-gov-west-1"],
+};
+
+/** Nothing in other regions than those of the scope and the one in which the partition has its global services, IAM among them. */
+export function onlyInRegions({ partition, region, otherRegions = [] }: Scope): Statement {
+  const regions = [...new Set([region, ...otherRegions, ...(globalRegions[partition] ?? [])])];
+  return {
+    Sid: "OnlyInTheFleetsRegion",
+    Effect: "Deny",
+    Action: ["*"],
+    Resource: ["*"],
+    Condition: { StringNotEquals: { "aws:RequestedRegion": regions } },
+  };
+}
+
+/** {@link onlyInRegions} where ARNs name no region. */
+export const whereArnsDont = (scope: Scope): readonly Statement[] =>
+  (scope.otherRegions ?? []).length === 0 ? [] : [onlyInRegions(scope)];
+
 /** The IAM ARN of the same name in another account. */
 export function inAccount(arn: string, accountId: string): string {
   return arn.replace(/^(arn:[^:]*:iam::)\d{12}:/, `$1${accountId}:`);
@@ -51,7 +89,8 @@ export function inAccount(arn: string, accountId: string): string {
 export const principalTag = (key: string): string => `\${aws:PrincipalTag/${key}}`;
 
 /** ARNs of names or name patterns, in one account and region. */
-export function arns({ partition, accountId, region }: Scope) {
+export function arns({ partition, accountId, region: first, otherRegions = [] }: Scope) {
+  const region = otherRegions.length === 0 ? first : "*";
   const regional = (service: string, resource: string) =>
     `arn:${partition}:${service}:${region}:${accountId}:${resource}`;
   return {
@@ -80,9 +119,9 @@ export function arns({ partition, accountId, region }: Scope) {
      * IAM OIDC providers of EKS clusters, whose issuers are called oidc.eks.… or, dual-stack, oidc-eks.… No wildcard stands in the
      * host: it would match a slash too, and so somebody else's host.
      */
-    eksOidcProviders: [`oidc.eks.${region}.${dnsSuffix(partition)}`, `oidc-eks.${region}.api.aws`].map(
-      (host) => `arn:${partition}:iam::${accountId}:oidc-provider/${host}/id/*`,
-    ),
+    eksOidcProviders: [first, ...otherRegions]
+      .flatMap((each) => [`oidc.eks.${each}.${dnsSuffix(partition)}`, `oidc-eks.${each}.api.aws`])
+      .map((host) => `arn:${partition}:iam::${accountId}:oidc-provider/${host}/id/*`),
     /** The slash before `workspaces` is AWS's (Service Authorization Reference, "Amazon Managed Grafana"). */
     grafanaWorkspace: (id: string) => regional("grafana", `/workspaces/${id}`),
     metricsWorkspace: (id: string) => regional("aps", `workspace/${id}`),

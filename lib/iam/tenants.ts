@@ -8,6 +8,7 @@ import {
   principalTag,
   type Scope,
   type Statement,
+  whereArnsDont,
 } from "./policy.ts";
 import { boundedRoleStatements, keepBoundariesStatement } from "./roles.ts";
 
@@ -98,6 +99,7 @@ export function tenantBoundary(scope: Scope): PolicyDocument {
       Resource: [bucket(`${bucketPrefix(cluster)}${namespace}--*`)],
       Condition: { ...ofRole, ...ownAccount(scope) },
     },
+    ...whereArnsDont(scope),
   );
 }
 

@@ -114,4 +114,43 @@ const alias = define({
   delete: (aws, AliasName) => api(aws).send(new sdk.DeleteAliasCommand({ AliasName })),
 });
 
-export const kmsResources: readonly Handler[] = [alias, key];
+/** KMS's own policy of a key: the account decides by IAM (AWS KMS Developer Guide, "Default key policy"). */
+const defaultPolicy = (keyArn: string) => {
+  const [, partition, , , account] = keyArn.split(":");
+  return JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [
+      {
+        Sid: "Enable IAM User Permissions",
+        Effect: "Allow",
+        Principal: { AWS: `arn:${partition}:iam::${account}:root` },
+        Action: "kms:*",
+        Resource: "*",
+      },
+    ],
+  });
+};
+
+const putPolicy = (aws: Aws, KeyId: string, Policy: string) =>
+  api(aws).send(new sdk.PutKeyPolicyCommand({ KeyId, PolicyName: "default", Policy }));
+
+/** The policy of a key by itself; without it the key has the default one again. */
+const keyPolicy = define({
+  token: "aws:kms/keyPolicy:KeyPolicy",
+  fields: {
+    keyId: { fixed, get: (_item, { id, last }) => last["keyId"] ?? id },
+    policy: { same: samePolicy },
+  },
+  create: async (aws, _request, { keyId: id, policy: text }) => {
+    await putPolicy(aws, id as string, text as string);
+    return id as string;
+  },
+  find: (aws, KeyId) => api(aws).send(new sdk.GetKeyPolicyCommand({ KeyId, PolicyName: "default" })),
+  settings: [{ fields: ["policy"], call: (aws, KeyId, { policy: text }) => putPolicy(aws, KeyId, text as string) }],
+  async delete(aws, KeyId) {
+    const { KeyMetadata: found } = await api(aws).send(new sdk.DescribeKeyCommand({ KeyId }));
+    if (found?.Arn && found.KeyState !== "PendingDeletion") await putPolicy(aws, KeyId, defaultPolicy(found.Arn));
+  },
+});
+
+export const kmsResources: readonly Handler[] = [alias, key, keyPolicy];

@@ -1,5 +1,6 @@
 /** Secrets and their values. */
 import * as sdk from "@aws-sdk/client-secrets-manager";
+import { samePolicy } from "./compare.ts";
 import type { Aws } from "./connection.ts";
 import { computed, fixed, out } from "./define/fields.ts";
 import { define, pairTags } from "./define/resource.ts";
@@ -112,4 +113,30 @@ const secretVersion = define({
   delete: async (aws, id) => moveStages(aws, id, (await value(aws, id))?.VersionStages ?? [], []),
 });
 
-export const secretsmanagerResources: readonly Handler[] = [secret, secretVersion];
+/** What others may do with a secret: one policy a secret, and the secret's ARN is its id. */
+const secretPolicy = define({
+  token: "aws:secretsmanager/secretPolicy:SecretPolicy",
+  fields: {
+    secretArn: { fixed, api: "SecretId", get: ({ ARN }) => ARN },
+    policy: { api: "ResourcePolicy", same: samePolicy },
+    blockPublicPolicy: { type: "boolean", unread: true },
+  },
+  create: async (aws, request, { secretArn }) => {
+    await api(aws).send(new sdk.PutResourcePolicyCommand(request as never));
+    return secretArn as string;
+  },
+  async find(aws, SecretId) {
+    const found = await api(aws).send(new sdk.GetResourcePolicyCommand({ SecretId }));
+    return found.ResourcePolicy ? found : undefined;
+  },
+  settings: [
+    {
+      fields: ["policy", "blockPublicPolicy"],
+      call: (aws, SecretId, { policy: ResourcePolicy, blockPublicPolicy: BlockPublicPolicy }) =>
+        api(aws).send(new sdk.PutResourcePolicyCommand({ SecretId, ResourcePolicy, BlockPublicPolicy })),
+    },
+  ],
+  delete: (aws, SecretId) => api(aws).send(new sdk.DeleteResourcePolicyCommand({ SecretId })),
+});
+
+export const secretsmanagerResources: readonly Handler[] = [secret, secretPolicy, secretVersion];

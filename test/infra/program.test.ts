@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
+import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { refusal } from "../repos/support/admission.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";
 import { allowed } from "../support/iam.ts";
@@ -348,6 +350,137 @@ describe("a stack that permits add-ons something", () => {
     expect(policyOf({ resources })).toContain(":policy/fleet-dev-addon-boundary");
     expect(policyOf(run("dev"))).toBe(policyOf({ resources }));
     expect(run("dev").resources.filter(({ name }) => name.startsWith("addon-boundary"))).toEqual([]);
+  });
+});
+
+describe("a stack whose spokes may be in other accounts", () => {
+  const other = "333333333333";
+  const config = {
+    "eks-gitops-fleet:accounts": JSON.stringify([{ id: other, regions: ["eu-west-1"] }]),
+    "eks-gitops-fleet:spokeRegions": JSON.stringify(["eu-west-2"]),
+    "eks-gitops-fleet:sealingKeys": JSON.stringify([
+      ...["dev", "cluster-blue", "cluster-hub"].map((scope) => ({ scope, generation: "1", active: true })),
+    ]),
+  };
+  let made: Run;
+  beforeAll(async () => {
+    made = await runStack("dev", config);
+  });
+  const documentOf = (name: string): PolicyDocument => {
+    const found = made.resources.find((each) => each.name === name);
+    return JSON.parse(String(found?.inputs["policy"]));
+  };
+  const reader = (spoke: string, environment: string, role = "external-secrets", account = other) => ({
+    "aws:PrincipalArn": `arn:aws:iam::${account}:role/fleet-dev-spoke-${spoke}-${role}`,
+    "aws:PrincipalTag/fleet.internal/identity": role,
+    "aws:PrincipalTag/eks-cluster-name": `fleet-dev-spoke-${spoke}`,
+    "aws:PrincipalTag/environment": environment,
+  });
+
+  it("lets External Secrets of their spokes read the sealing keys of their scope, and nobody else of the account", () => {
+    const reads = (scope: string, context: Readonly<Record<string, string>>) =>
+      allowed(documentOf(`sealing-keys-${scope}/1-policy`), {
+        ...{ action: "secretsmanager:GetSecretValue", resource: "*" },
+        context,
+      });
+    expect(reads("dev", reader("blue", "dev"))).toBe(true);
+    expect(reads("dev", reader("blue", "prod"))).toBe(false);
+    expect(reads("dev", reader("blue", "dev", "crossplane"))).toBe(false);
+    expect(reads("dev", reader("blue", "dev", "external-secrets", "444444444444"))).toBe(false);
+    expect(reads("dev", { ...reader("blue", "dev"), "aws:PrincipalArn": `arn:aws:iam::${other}:role/admin` })).toBe(
+      false,
+    );
+    expect(reads("cluster-blue", reader("blue", "dev"))).toBe(true);
+    expect(reads("cluster-blue", reader("green", "dev"))).toBe(false);
+    const policies = made.resources.filter(({ type }) => type === "aws:secretsmanager/secretPolicy:SecretPolicy");
+    expect(policies.map(({ name }) => name).sort()).toEqual([
+      "sealing-keys-cluster-blue/1-policy",
+      "sealing-keys-dev/1-policy",
+    ]);
+    for (const { inputs } of policies) {
+      expect(inputs["blockPublicPolicy"]).toBe(true);
+      expect(JSON.parse(String(inputs["policy"])).Statement[0].Principal).toEqual({
+        AWS: [`arn:aws:iam::${other}:root`],
+      });
+    }
+  });
+
+  it("lets the same roles decrypt sealing keys through Secrets Manager, and nothing else that the key encrypts", () => {
+    const decrypts = (secret: string, context: Readonly<Record<string, string>> = {}) =>
+      allowed(
+        { Version: "2012-10-17", Statement: documentOf("secrets-policy").Statement.slice(1) },
+        {
+          ...{ action: "kms:Decrypt", resource: "*" },
+          context: {
+            ...reader("blue", "dev"),
+            "kms:ViaService": "secretsmanager.eu-central-1.amazonaws.com",
+            "kms:EncryptionContext:SecretARN": `arn:aws:secretsmanager:eu-central-1:222222222222:secret:${secret}`,
+            ...context,
+          },
+        },
+      );
+    expect(decrypts("fleet-dev/sealing-keys/dev/1-AbCdEf")).toBe(true);
+    expect(decrypts("fleet-dev/git/gitops-system-AbCdEf")).toBe(false);
+    expect(
+      decrypts("fleet-dev/sealing-keys/dev/1-AbCdEf", { "kms:ViaService": "ssm.eu-central-1.amazonaws.com" }),
+    ).toBe(false);
+    expect(decrypts("fleet-dev/sealing-keys/dev/1-AbCdEf", reader("blue", "dev", "node"))).toBe(false);
+    const [own] = documentOf("secrets-policy").Statement;
+    expect(own).toMatchObject({ Principal: { AWS: "arn:aws:iam::222222222222:root" }, Action: ["kms:*"] });
+  });
+
+  it("lets Crossplane assume its role there and no other, and make spokes in the named regions", () => {
+    const may = (action: string, resource: string, context: Readonly<Record<string, string>> = {}) =>
+      allowed(documentOf("crossplane-policy"), {
+        ...{ action, resource },
+        context: { "aws:RequestedRegion": "eu-west-2", ...context },
+      });
+    const role = (account: string, name: string) => `arn:aws:iam::${account}:role/${name}`;
+    expect(may("sts:AssumeRole", role(other, "fleet-dev-hub-crossplane"))).toBe(true);
+    // The provider asks in the region of the other account's clusters.
+    expect(may("sts:AssumeRole", role(other, "fleet-dev-hub-crossplane"), { "aws:RequestedRegion": "eu-west-1" })).toBe(
+      true,
+    );
+    expect(may("sts:AssumeRole", role(other, "admin"))).toBe(false);
+    expect(may("sts:AssumeRole", role("444444444444", "fleet-dev-hub-crossplane"))).toBe(false);
+    const cluster = (region: string) => `arn:aws:eks:${region}:222222222222:cluster/fleet-dev-spoke-blue`;
+    expect(may("eks:CreateCluster", cluster("eu-west-2"))).toBe(true);
+    expect(may("eks:CreateCluster", cluster("eu-west-3"), { "aws:RequestedRegion": "eu-west-3" })).toBe(false);
+  });
+
+  it("tells Git the places and the ARNs of the sealing keys; by default there is one place, and no policy", () => {
+    const told = made.outputs["bridgeData"] as Record<string, string>;
+    expect(JSON.parse(told["spoke_places"] ?? "")).toEqual({
+      "222222222222": ["eu-central-1", "eu-west-2"],
+      [other]: ["eu-west-1"],
+    });
+    expect(JSON.parse(told["sealing_key_arns"] ?? "")).toContain(
+      "arn:aws:secretsmanager:eu-central-1:222222222222:secret:fleet-dev/sealing-keys/cluster-blue/1-AbCdEf",
+    );
+    expect(run("dev").outputs["bridgeData"]).toMatchObject({ spoke_places: '{"222222222222":["eu-central-1"]}' });
+    const policies = run("dev").resources.filter(({ type }) => /:(SecretPolicy|KeyPolicy)$/.test(type));
+    expect(policies).toEqual([]);
+  });
+});
+
+describe("the places of spokes", () => {
+  const hubOf = { accountId: "222222222222", region: "eu-central-1" };
+
+  it("are refused where they are the hub's own account, or in another partition", () => {
+    const places = { accounts: [{ id: "222222222222", regions: [] }], spokeRegions: [] };
+    expect(placeProblem(places, hubOf)).toContain("name its further regions in spokeRegions");
+    expect(placeProblem({ accounts: [], spokeRegions: ["cn-north-1"] }, hubOf)).toContain("got cn-north-1");
+    expect(placeProblem({ accounts: [{ id: "333333333333", regions: [] }], spokeRegions: ["eu-west-1"] }, hubOf)).toBe(
+      undefined,
+    );
+  });
+
+  it("name the hub's region once, and are in it without regions of their own", () => {
+    const settings = { accounts: [{ id: "333333333333", regions: [] }], spokeRegions: ["eu-central-1", "eu-west-1"] };
+    expect(spokePlaces(settings, hubOf)).toEqual({
+      "222222222222": ["eu-central-1", "eu-west-1"],
+      "333333333333": ["eu-central-1"],
+    });
   });
 });
 

@@ -88,6 +88,16 @@ describe("the rules take", () => {
       },
     ],
     [
+      "accounts with regions of their own and in the hub's, and further regions of the hub's account",
+      {
+        accounts: [
+          { id: "333333333333", regions: ["eu-west-1", "eu-west-2"] },
+          { id: "444444444444", regions: [] },
+        ],
+        spokeRegions: ["eu-west-1"],
+      },
+    ],
+    [
       "a topic for the alerts of a workspace",
       { metrics: "amp", metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
     ],
@@ -188,6 +198,32 @@ describe("the rules blame", () => {
         ],
       },
       ["addonPermissions", "addonPermissions", "addonPermissions", "addonPermissions"],
+    ],
+    [
+      "an account, one of its regions and a region of the hub's account that are named twice",
+      {
+        accounts: [
+          { id: "333333333333", regions: ["eu-west-1", "eu-west-1"] },
+          { id: "333333333333", regions: [] },
+        ],
+        spokeRegions: ["eu-west-1", "eu-west-1"],
+      },
+      ["accounts", "accounts", "spokeRegions"],
+    ],
+    [
+      "regions of two partitions",
+      { accounts: [{ id: "333333333333", regions: ["cn-north-1"] }], spokeRegions: ["eu-west-1"] },
+      ["accounts"],
+    ],
+    [
+      "more accounts than the policy of Crossplane's role has room for",
+      { accounts: Array.from({ length: 40 }, (_, index) => ({ id: String(300_000_000_000 + index), regions: [] })) },
+      ["accounts"],
+    ],
+    [
+      "more regions than a boundary has room for",
+      { spokeRegions: Array.from({ length: 40 }, (_, index) => `ap-southeast-${index}`) },
+      ["spokeRegions"],
     ],
     [
       "each Git URL that does not go with tokens",

@@ -9,7 +9,7 @@ import {
   statements,
 } from "../../policies/lib/iam-documents.ts";
 import { exceptions, exceptionsFor } from "../../policies/lib/iam-exceptions.ts";
-import { runStack } from "../support/program.ts";
+import { runProject, runStack } from "../support/program.ts";
 import { computed } from "../support/program-mocks.ts";
 import { evaluate, type Resource } from "./support/evaluate.ts";
 
@@ -45,6 +45,11 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
   ["dev", " with an Argo CD elsewhere", argocd],
   ["dev", " with an Argo CD for spokes", { [key("argocdClusterSecret")]: "true", [key("argocdSpokes")]: "true" }],
   ["dev", " with an Argo CD elsewhere for spokes", { ...argocd, [key("argocdSpokes")]: "true" }],
+  [
+    "dev",
+    " with spokes in other accounts and regions",
+    { [key("accounts")]: '[{"id":"333333333333"}]', [key("spokeRegions")]: '["eu-west-1"]' },
+  ],
   ["prod", "", {}],
   ["prod", " with mirrors that a token opens", mirrors],
   [
@@ -83,6 +88,20 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
     expect(inputs.length).toBeGreaterThan(80);
   },
 );
+
+test("the rights in an account besides the hub's are as narrow, by the same exceptions", async () => {
+  const { resources } = await runProject("infra/account", {
+    "eks-gitops-fleet-account:fleet": "fleet",
+    "eks-gitops-fleet-account:secretsKeyArn": "arn:aws:kms:us-east-1:111111111111:key/1234",
+    "eks-gitops-fleet-account:regions": ["eu-west-1", "eu-west-2"],
+  });
+  const inputs: Resource[] = resources.map(({ type, name, inputs: props }) => ({ type, name, props }));
+  // A boundary on Crossplane's role there is a choice of that stack.
+  const ofRights = policies.filter(({ name }) => name.startsWith("iam-") && name !== "iam-permissions-boundary");
+  const verdicts = ofRights.map((policy) => ({ policy: policy.name, ...evaluate(policy, inputs, undefined) }));
+  expect(verdicts.filter(({ violations }) => violations.length > 0)).toEqual([]);
+  expect(verdicts.length).toBeGreaterThan(3);
+});
 
 test("every exception on the reasoned list stands for a statement of the program, with just these wildcards", async () => {
   const addonPermissions = JSON.stringify([{ actions: ["ec2:Describe*", "elasticloadbalancing:Describe*"] }]);

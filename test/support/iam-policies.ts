@@ -51,6 +51,10 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       ]),
     ),
     "fleet boundary": spokeBoundary({ ...scope, fleet, tenantBoundaryArn }),
+    "fleet boundary in another account": spokeBoundary({
+      ...{ ...scope, fleet, tenantBoundaryArn },
+      secretsOf: { ...scope, keyArn: named.kmsKey("00000000-0000-0000-0000-000000000000") },
+    }),
     "tenant boundary": tenantBoundary(scope),
     // What the add-ons in repos/ need; a stack may permit as much as fits.
     "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition)),
@@ -69,6 +73,10 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       spokePrefix: names.spokePrefix,
       boundaryArn: named.policy(names.boundaryPolicy),
       hubOidcProviderArn: named.oidcProvider(`oidc.eks.${scope.region}.${suffix}/id/${"A".repeat(32)}`),
+    }),
+    "Crossplane of the hub in another account": crossplanePolicy({
+      ...{ ...scope, fleet, dnsSuffix: suffix, spokePrefix: names.spokePrefix },
+      boundaryArn: named.policy(names.boundaryPolicy),
     }),
     "Crossplane on a spoke": spokeCrossplanePolicy({
       ...scope,

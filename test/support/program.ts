@@ -202,13 +202,16 @@ async function exported({ resources, result }: Awaited<ReturnType<typeof recorde
 }
 
 /** Runs the program of examples/<name> as its stack `example`. */
-export async function runExample(name: string): Promise<Run> {
-  const own = readYaml(`examples/${name}/Pulumi.yaml`);
-  const stack = readYaml(`examples/${name}/Pulumi.example.yaml`);
+export const runExample = (name: string): Promise<Run> =>
+  runProject(`examples/${name}`, readYaml(`examples/${name}/Pulumi.example.yaml`)["config"]);
+
+/** Runs the program of another project of the checkout with `values` beside its defaults: full config key to value. */
+export async function runProject(folder: string, values: Properties): Promise<Run> {
+  const own = readYaml(`${folder}/Pulumi.yaml`);
   const defaults = Object.entries((own["config"] ?? {}) as Record<string, Properties>).flatMap(([key, type]) =>
     "default" in type ? [[`${own["name"]}:${key}`, type["default"]]] : [],
   );
-  const config = Object.entries({ ...Object.fromEntries(defaults), ...stack["config"] });
+  const config = Object.entries({ ...Object.fromEntries(defaults), ...values });
   pulumi.runtime.setAllConfig(Object.fromEntries(config.map(([key, value]) => [key, asText(value)])));
-  return exported(await recorded("example", () => evaluated(`examples/${name}/index.ts`), own["name"]));
+  return exported(await recorded("example", () => evaluated(`${folder}/index.ts`), own["name"]));
 }

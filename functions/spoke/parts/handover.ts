@@ -22,6 +22,7 @@ import { anyNodes } from "../node-groups.ts";
 import { runningVersion } from "../plan.ts";
 import { dashed, resources } from "../resources.ts";
 import { revisionToBring, stageOf } from "../rollout.ts";
+import { sealingKeyArns } from "../sealing.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identitiesReady, workingAddonRole } from "./identities.ts";
@@ -110,6 +111,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
       },
     },
     sealingScope: sealingScope({ name: spoke.metadata.name, environment, sealing }),
+    sealingKeyArns: sealingKeyArns(spoke, hub),
     permissionsBoundaryArn: source.permissionsBoundary,
     tenantBoundaryArn: source.tenantBoundary,
     addonBoundaryArn: source.addonBoundary,
@@ -179,7 +181,7 @@ function bootstrap(context: Context): void {
     nodes: anyNodes(context),
   };
   composer.object(resources.bootstrap, needs, () =>
-    bootstrapKustomization(spoke, settings, hub.fleet, revisionToBring(spoke, observed)),
+    bootstrapKustomization(spoke, settings, hub, revisionToBring(spoke, observed)),
   );
 }
 

@@ -1,5 +1,5 @@
 import { adminAccessPolicy } from "../../../lib/eks-baseline.ts";
-import { arns, dnsSuffix, type PolicyDocument } from "../../../lib/iam/policy.ts";
+import { arns, dnsSuffix, inAccount, type PolicyDocument } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
 import { type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
@@ -139,11 +139,13 @@ interface Principal {
   readonly groups?: readonly string[];
 }
 
-function principals({ hub, observed, settings, spoke }: Context): readonly Principal[] {
+function principals({ hub, observed, scope, settings, spoke }: Context): readonly Principal[] {
   const controllers = Object.entries(fluxIdentities(settings)).flatMap(([identity, groups]) => {
     const arn = hub.identities[identity]?.roleArn;
     const resource = { entry: resources.hubEntry(identity), policy: resources.hubAdmin(identity) };
-    return arn === undefined ? [] : [{ ...resource, arn, groups }];
+    if (arn === undefined) return [];
+    // In another account Crossplane acts as the role of this name there (infra/account), and so does who uses its tokens.
+    return [{ ...resource, arn: identity === "crossplane" ? inAccount(arn, scope.accountId) : arn, groups }];
   });
   const others = spoke.spec.admins.filter((arn) => arn !== argocdPrincipal(observed));
   const admins = others.map((arn) => ({

@@ -23,6 +23,14 @@ const trust = (service: string) =>
 const allow = (action: string) =>
   JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: action, Resource: "*" }] });
 
+const resourcePolicy = (...actions: string[]) =>
+  JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [
+      { Effect: "Allow", Principal: { AWS: "arn:aws:iam::000000000000:root" }, Action: actions, Resource: "*" },
+    ],
+  });
+
 const vpc = (make: Make) =>
   make("aws:ec2/vpc:Vpc", { cidrBlock: "10.9.0.0/16", instanceTenancy: "default", enableDnsSupport: true });
 const subnet = async (make: Make, vpcId: string) => make("aws:ec2/subnet:Subnet", { vpcId, cidrBlock: "10.9.1.0/24" });
@@ -226,6 +234,23 @@ export const cases: HandlerCase[] = [
         deletionWindowInDays: 7,
       }),
     }),
+  },
+  {
+    token: "aws:kms/keyPolicy:KeyPolicy",
+    inputs: async (make) => ({
+      keyId: await make("aws:kms/key:Key", { enableKeyRotation: false, deletionWindowInDays: 7 }),
+      policy: resourcePolicy("kms:*"),
+    }),
+    change: { policy: resourcePolicy("kms:*", "kms:Decrypt") },
+  },
+  {
+    token: "aws:secretsmanager/secretPolicy:SecretPolicy",
+    inputs: async (make) => ({
+      secretArn: await make("aws:secretsmanager/secret:Secret", { name: "case/three", recoveryWindowInDays: 0 }),
+      policy: resourcePolicy("secretsmanager:GetSecretValue"),
+      blockPublicPolicy: true,
+    }),
+    change: { policy: resourcePolicy("secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret") },
   },
   {
     token: "aws:secretsmanager/secret:Secret",

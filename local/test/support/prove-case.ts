@@ -3,9 +3,10 @@ import type { Properties } from "../../aws/index.ts";
 import type { HandlerCase } from "./aws-handler-cases.ts";
 import type { Existing, HandlerRunner } from "./handler-runner.ts";
 
-/** What stays on purpose: the default group goes with its VPC, the current version of a secret with its secret, versioning with its bucket. */
+/** What stays on purpose: the default group goes with its VPC, the policy of a key with the key, the current version of a secret with its secret, versioning with its bucket. */
 const keptByAws = [
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
+  "aws:kms/keyPolicy:KeyPolicy",
   "aws:s3/bucketVersioning:BucketVersioning",
   "aws:secretsmanager/secretVersion:SecretVersion",
 ];

@@ -57,6 +57,7 @@ const answers: Answers = {
     "ListAttachedRolePolicies",
     "<AttachedPolicies><member><PolicyArn>arn:cni</PolicyArn></member></AttachedPolicies>",
   ),
+  ListKeys: { Keys: [] },
   DescribeKey: { KeyMetadata: { KeyId: "1234", KeyState: "Enabled" } },
   DescribeSecret: { ARN: "arn:secret", Name: "shop/git/gitops-system" },
   ListOpenIDConnectProviders: result(

@@ -46,7 +46,7 @@ function handoverOfThen(name: string): Handover {
   const environment = name === "check-prod" ? "prod" : "dev";
   const sealing = oldSpokes.some((spoke) => spoke.name === name && spoke.ownKeys) ? "cluster" : "environment";
   const object = spoke({ environment, sealing }, name);
-  const bootstrap = JSON.stringify(bootstrapKustomization(object, settings(), fleet));
+  const bootstrap = JSON.stringify(bootstrapKustomization(object, settings(), metadata));
   const then = bootstrap
     .replaceAll(`./spokes/${fleet}/`, "./spokes/")
     .replaceAll(/ExternalArtifact([\\",:a-z]*)spoke-[a-z]+/g, "GitRepository$1gitops-system");

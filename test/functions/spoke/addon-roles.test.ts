@@ -135,11 +135,35 @@ describe("an add-on that acts in AWS", () => {
     expect(world.live.has("bootstrap")).toBe(true);
   });
 
-  it("is refused on a spoke in another account, where its boundary is not", () => {
-    const account = { id: "111111111111", providerConfigRef: { kind: "ClusterProviderConfig", name: "analytics" } };
-    const world = new World(fixtures.spoke({ addons: ["external_dns"], account }), { hub, settings: settings() });
-    world.settle();
-    expect(world.condition("SpecAccepted")?.message).toContain("take them out of spec.addons, or spec.account");
+  describe("on a spoke in another account", () => {
+    const elsewhere = {
+      region: "eu-west-1",
+      network: { zones: 2, natGateways: "single", availabilityZones: ["eu-west-1a", "eu-west-1b"] },
+      account: { id: "111111111111", providerConfigRef: { kind: "ClusterProviderConfig", name: "analytics" } },
+    };
+
+    it("gets its role under the boundary of that account", () => {
+      const world = new World(fixtures.spoke({ addons: ["external_dns"], ...elsewhere }), {
+        hub,
+        settings: settings(),
+      });
+      expect(world.settle().ready).toBe(true);
+      expect(world.forProvider(key.role)["permissionsBoundary"]).toBe(
+        "arn:aws:iam::111111111111:policy/fleet-addon-boundary",
+      );
+    });
+
+    it("is refused where it writes to the fleet's workspace for metrics, which is in the hub's account", () => {
+      const policy = [{ Effect: "Allow", Action: "aps:RemoteWrite", Resource: "{metrics_workspace_arn}" }];
+      const metricsWorkspaceArn = "arn:aws:aps:us-east-1:000000000000:workspace/ws-1";
+      const world = new World(fixtures.spoke({ addons: ["external_dns"], ...elsewhere }), {
+        hub: { ...hub, metricsWorkspaceArn },
+        settings: settings({ external_dns: { ...dns, policy } }),
+      });
+      world.settle();
+      expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonsNotPermitted" });
+      expect(world.condition("SpecAccepted")?.message).toContain("workspace for metrics is in the hub's account");
+    });
   });
 
   it("writes to the fleet's workspace for metrics, and is refused with a reason where there is none", () => {

@@ -1,12 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
+import { fromBase64 } from "../../../lib/bridge.ts";
 import { hub, spoke } from "./support/fixtures.ts";
 import { World } from "./support/world.ts";
 
 describe("a Spoke that can't be had", () => {
   it.each([
     [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.34, 1.35, 1.36"],
-    [{ region: "eu-west-1" }, "RegionNotAllowed", "hub's region us-east-1"],
+    [{ region: "eu-west-1" }, "RegionNotAllowed", "limited in this account: us-east-1. Add it to spokeRegions"],
+    [
+      { account: { id: "222222222222", providerConfigRef: { name: "analytics" } } },
+      "AccountNotAllowed",
+      "spec.account.id 222222222222 is none of the accounts that the stack names in accounts (111111111111)",
+    ],
+    [
+      { region: "eu-west-2", account: { id: "111111111111", providerConfigRef: { name: "analytics" } } },
+      "RegionNotAllowed",
+      "limited in this account: eu-west-1. Add it to accounts, and regions of the stack in infra/account for 111111111111",
+    ],
     [{ network: { cidr: "10.0.0.0/16" } }, "NetworkOverlap", "overlaps 10.0.0.0/16 of the hub"],
     [
       { region: "eu-west-1", account: { id: "111111111111", providerConfigRef: { name: "analytics" } } },
@@ -23,6 +34,21 @@ describe("a Spoke that can't be had", () => {
     world.delete();
     world.settle();
     expect(world.gone).toBe(true);
+  });
+
+  it("is none in another region that the stack names, with zones of its own", () => {
+    const wide = { ...hub, spokePlaces: { [hub.aws.accountId]: ["us-east-1", "eu-west-1"] } };
+    const network = { zones: 2, natGateways: "single", availabilityZones: ["eu-west-1a", "eu-west-1b"] };
+    const world = new World(spoke({ region: "eu-west-1", network }), { hub: wide });
+    expect(world.settle().ready).toBe(true);
+    expect(world.forProvider("cluster")).toMatchObject({ region: "eu-west-1" });
+    const told = fromBase64(world.object("cluster-secret").data ?? {});
+    expect(told).toMatchObject({ aws_region: "eu-west-1", secrets_region: "us-east-1" });
+  });
+
+  it("is none in the hub's region and account while the hub's program tells of no places", () => {
+    const world = new World(spoke(), { hub: { ...hub, spokePlaces: {} } });
+    expect(world.settle().ready).toBe(true);
   });
 
   it("is one with more zones than the region has for EKS", () => {

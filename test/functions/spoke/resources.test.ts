@@ -403,6 +403,15 @@ describe("the roles of the spoke", () => {
       "arn:aws:dynamodb:eu-west-1:111111111111:",
     );
   });
+
+  it("in another account are acted on by the hub's roles for Flux; what uses Crossplane's tokens is Crossplane's role there", () => {
+    const entry = (identity: string, kubeConfig: string) =>
+      ready(example("other-account"), { settings: settings({ kubeConfig }) }).forProvider(`access-entry-${identity}`)[
+        "principalArn"
+      ];
+    expect(entry("kustomize-controller", "configMap")).toBe(hub.identities["kustomize_controller"]?.roleArn);
+    expect(entry("crossplane", "secret")).toBe("arn:aws:iam::111111111111:role/fleet-hub-crossplane");
+  });
 });
 
 describe("what Git gets", () => {
@@ -492,6 +501,46 @@ describe("what Git gets", () => {
           value: { kind: "ExternalArtifact", name: "spoke-blue", namespace: "flux-system" },
         },
       ]),
+    });
+  });
+
+  describe("of the sealing keys of a spoke in another account", () => {
+    const patches = (sealing: string) => {
+      const written = example("other-account");
+      const own = ready({ ...written, spec: { ...written.spec, sealing } } as typeof written).object("bootstrap").spec;
+      const all = (at(own, "patches") ?? []) as { target: { labelSelector?: string }; patch: string }[];
+      const step = all.filter(({ target }) => target.labelSelector === "fleet.internal/keys=sealing");
+      return step.flatMap(({ patch }) => JSON.parse(patch) as { path: string; value: unknown }[]);
+    };
+    const keys = (sealing: string) =>
+      (patches(sealing).find(({ path }) => path === "/spec/patches")?.value ?? []) as {
+        target: { kind: string; name: string };
+        patch: string;
+      }[];
+    const secret = (key: string) =>
+      `arn:aws:secretsmanager:us-east-1:000000000000:secret:fleet/sealing-keys/${key}-AbCdEf`;
+
+    it.each([
+      ["environment", "prod/1"],
+      ["cluster", "cluster-analytics/1"],
+    ])("is the whole ARN of each key of its scope, and of no other (%s)", (sealing, key) => {
+      expect(keys(sealing).map(({ patch }) => JSON.parse(patch))).toEqual([
+        [{ op: "replace", path: "/spec/dataFrom/0/extract/key", value: secret(key) }],
+      ]);
+    });
+
+    it.each([
+      ["sealing-key-1", true],
+      // As Git has it, which Flux patches before it substitutes.
+      ["sealing-key-$" + "{sealing_scope}-1", true],
+      ["sealing-key-11", false],
+      ["sealing-key-2-1", false],
+      ["sealing-key-$" + "{sealing_scope}-2-1", false],
+    ])("is put into the ExternalSecret of the generation: %s %s", (name, isOfGeneration) => {
+      const [target] = keys("environment").map((each) => each.target);
+      expect(target?.kind).toBe("ExternalSecret");
+      // kustomize matches names as a whole.
+      expect(new RegExp(`^(?:${target?.name})$`).test(name)).toBe(isOfGeneration);
     });
   });
 

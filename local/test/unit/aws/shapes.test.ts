@@ -122,6 +122,11 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   "aws:s3/bucket:Bucket": [s3.CreateBucketRequest$, s3.HeadBucketOutput$],
   "aws:s3/bucketVersioning:BucketVersioning": [s3.PutBucketVersioningRequest$, s3.GetBucketVersioningOutput$],
   "aws:secretsmanager/secret:Secret": [secrets.CreateSecretRequest$, secrets.DescribeSecretResponse$],
+  "aws:kms/keyPolicy:KeyPolicy": [kms.PutKeyPolicyRequest$, kms.GetKeyPolicyResponse$],
+  "aws:secretsmanager/secretPolicy:SecretPolicy": [
+    secrets.PutResourcePolicyRequest$,
+    secrets.GetResourcePolicyResponse$,
+  ],
   "aws:secretsmanager/secretVersion:SecretVersion": [
     ...([secrets.PutSecretValueRequest$, secrets.GetSecretValueResponse$] as const),
   ],

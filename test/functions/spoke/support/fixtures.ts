@@ -49,6 +49,10 @@ export const hub: Hub = {
   functionPackage: "ghcr.io/eks-gitops-fleet/function-spoke",
   sealingScope: "local",
   secretsKeyArn: `arn:aws:kms:us-east-1:${account}:key/secrets`,
+  sealingKeyArns: ["local/1", "dev/1", "dev/2", "prod/1", "cluster-analytics/1"].map(
+    (key) => `arn:aws:secretsmanager:us-east-1:${account}:secret:fleet/sealing-keys/${key}-AbCdEf`,
+  ),
+  spokePlaces: { [account]: ["us-east-1"], "111111111111": ["eu-west-1"] },
   permissionsBoundaryArn: `arn:aws:iam::${account}:policy/fleet-boundary`,
   tenantBoundaryArn: `arn:aws:iam::${account}:policy/fleet-tenant-boundary`,
   hubEgressCidrs: ["198.51.100.1/32"],

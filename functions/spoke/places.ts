@@ -1,0 +1,39 @@
+import type { Spoke } from "./api.ts";
+import type { Hub } from "./hub.ts";
+import type { SpokeProblem } from "./problems.ts";
+
+/** Where spokes may be: in the accounts and regions that the stack names (`accounts`, `spokeRegions`). */
+
+type Where = Pick<Spoke, "spec">;
+
+/** Whether a spoke is in another account than the hub. */
+export const isElsewhere = ({ spec }: Where, hub: Hub): boolean =>
+  spec.account !== undefined && spec.account.id !== hub.aws.accountId;
+
+/** The regions of the spoke's account; undefined for an account that the hub does not know. A program from before tells of none. */
+function regionsOf({ spec }: Where, { aws, spokePlaces }: Hub): readonly string[] | undefined {
+  const id = spec.account?.id ?? aws.accountId;
+  return spokePlaces[id] ?? (id === aws.accountId ? [aws.region] : undefined);
+}
+
+/** Why a spoke can't be where it is asked for: nothing there lets the fleet in. */
+export function placeProblems(spoke: Where, hub: Hub): SpokeProblem[] {
+  const { region, account } = spoke.spec;
+  const regions = regionsOf(spoke, hub);
+  if (regions === undefined) {
+    const others = Object.keys(hub.spokePlaces).filter((id) => id !== hub.aws.accountId);
+    const message =
+      `spec.account.id ${account?.id} is none of the accounts that the stack names in accounts (${others.join(", ") || "there are none"}). ` +
+      "Add it there and run pulumi up, which lets spokes in it read their sealing keys, and make what the account needs with the stack in " +
+      "infra/account (docs/guides/accounts.md); or remove this Spoke and add it again without spec.account";
+    return [{ reason: "AccountNotAllowed", message }];
+  }
+  if (regions.includes(region)) return [];
+  const key = isElsewhere(spoke, hub)
+    ? `accounts, and regions of the stack in infra/account for ${account?.id}`
+    : "spokeRegions";
+  const message =
+    `spec.region ${region} is none of the regions to which the fleet's IAM policies are limited in this account: ${regions.join(", ")}. ` +
+    `Add it to ${key}, and run pulumi up; or remove this Spoke and add it again in one of these`;
+  return [{ reason: "RegionNotAllowed", message }];
+}

@@ -1,0 +1,60 @@
+import * as pulumi from "@pulumi/pulumi";
+import { FleetBoundary } from "../../components/fleet-boundary.ts";
+import { ServiceRole } from "../../components/service-role.ts";
+import { userError } from "../../components/user-error.ts";
+import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
+import { arns, type Scope } from "../../lib/iam/policy.ts";
+import { roleTrust } from "../../lib/iam/trust.ts";
+import { fleetTag } from "../../lib/labels.ts";
+import { fleetNames } from "../../lib/names.ts";
+import { awsAccount } from "../account.ts";
+import { addonBoundaryArgs, type BoundarySource, fleetBoundaryArgs, tenantBoundaryArgs } from "../boundaries.ts";
+import { accountProblem, hubOf } from "./places.ts";
+import { loadAccountSettings } from "./settings.ts";
+
+/** What an account besides the hub's needs for spokes of a fleet: docs/guides/accounts.md. */
+
+const settings = loadAccountSettings();
+const { fleet } = settings;
+const names = fleetNames(fleet);
+const hub = hubOf(settings.secretsKeyArn);
+const tags = { [fleetTag]: fleet };
+
+const place = pulumi.output(awsAccount()).apply(({ accountId, partition, dnsSuffix }) => {
+  const problem = accountProblem({ accountId, partition }, hub.keyArn);
+  if (problem !== undefined) throw userError(problem);
+  const [region = hub.region, ...otherRegions] = settings.regions;
+  return { accountId, partition, dnsSuffix, region, otherRegions };
+});
+const source: BoundarySource = {
+  ...{ fleet, tags, secretsOf: hub },
+  scope: place.apply(({ dnsSuffix: _, ...scope }): Scope => scope),
+};
+
+// The boundaries of the roles that Crossplane makes for spokes and on them, under the names that they have in the hub's account.
+const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(source));
+const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(source, tenants));
+const addons = new FleetBoundary("addon-boundary", addonBoundaryArgs(source, settings.addonPermissions));
+
+// The role as which the hub's Crossplane acts here, and nobody else.
+const roleName = names.identityRole("crossplane");
+const crossplane = new ServiceRole("crossplane", {
+  roleName,
+  description: "Crossplane on the hub makes the clusters of the fleet here",
+  trust: place.apply(({ partition }) => {
+    const ofHub = { partition, ...hub };
+    return roleTrust(ofHub, arns(ofHub).role(roleName));
+  }),
+  policy: pulumi
+    .all([place, boundary.arn])
+    .apply(([scope, boundaryArn]) =>
+      crossplanePolicy({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn }),
+    ),
+  permissionsBoundary: settings.permissionsBoundary || undefined,
+  tags,
+});
+
+/** For `roleARN` in the assumeRoleChain of the account's ClusterProviderConfig. */
+export const crossplaneRoleArn = crossplane.arn;
+/** The permissions boundaries of the fleet in this account. */
+export const boundaryArns = [boundary.arn, tenants.arn, addons.arn];

@@ -1,0 +1,72 @@
+import * as pulumi from "@pulumi/pulumi";
+import { userError } from "../../components/user-error.ts";
+import { describeProblems, type Problem } from "../../lib/problems.ts";
+import { regionList } from "../account-keys.ts";
+import { boundaryLengthRule } from "../account-rules.ts";
+import { addonPermissionList } from "../addon-keys.ts";
+import { addonRules } from "../addon-rules.ts";
+import { type RawConfig, readKey } from "../config.ts";
+import { type Key, text } from "../forms.ts";
+import { fleetNameRule } from "../rules.ts";
+import { keys as hubKeys } from "../settings.ts";
+
+/** The keys of an account's stack, as Pulumi.yaml beside this file describes them. Those that the hub has too are read as the hub's. */
+const keys = {
+  fleet: hubKeys.fleet,
+  secretsKeyArn: text(
+    /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
+    "the ARN of a KMS key, which the hub's stack tells (pulumi stack output bridgeData, secrets_kms_key_arn)",
+    "arn:aws:kms:<region>:<the hub's account>:key/<id>",
+  ),
+  regions: regionList,
+  addonPermissions: addonPermissionList,
+  permissionsBoundary: hubKeys.permissionsBoundary,
+} as const;
+
+type Name = keyof typeof keys;
+type Settings = { readonly [K in Name]: (typeof keys)[K] extends Key<infer T> ? T : never };
+
+/** Reads and checks all keys; the settings are complete if there are no problems. */
+export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>; problems: readonly Problem[] } {
+  const read = (Object.keys(keys) as Name[]).map((name) => ({ name, ...readKey<unknown>(raw, name, keys[name]) }));
+  const settings = Object.fromEntries(
+    read.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]),
+  ) as Partial<Settings>;
+  const known = Object.keys(raw.values).filter((key) => key.startsWith(`${raw.project}:`));
+  const unknown = known
+    .map((key) => key.slice(raw.project.length + 1))
+    .filter((name) => !Object.hasOwn(keys, name))
+    .map((name) => ({
+      key: name,
+      what: "is not a key of this project",
+      got: name,
+      allowed: Object.keys(keys).join(", "),
+      remedy: `pulumi config rm ${name}`,
+    }));
+  return {
+    settings,
+    problems: [
+      ...unknown,
+      ...read.flatMap(({ problem }) => problem ?? []),
+      ...fleetNameRule(settings),
+      ...addonRules(settings),
+      ...boundaryLengthRule("regions", settings.fleet, settings.regions?.slice(1) ?? []),
+    ],
+  };
+}
+
+/**
+ * The settings of the account's stack.
+ * @throws a user error that lists every problem, before any resource is registered.
+ */
+export function loadAccountSettings(): Settings {
+  const project = pulumi.getProject();
+  const { settings, problems } = readAccountConfig({
+    project,
+    values: pulumi.runtime.allConfig(),
+    isSecret: () => false,
+    region: undefined,
+  });
+  if (problems.length === 0) return settings as Settings;
+  throw userError(describeProblems(`the configuration of stack ${pulumi.getStack()}`, problems));
+}

@@ -1,0 +1,75 @@
+import * as pulumi from "@pulumi/pulumi";
+import { userError } from "../components/user-error.ts";
+import { arns, type PolicyDocument, partitionOf } from "../lib/iam/policy.ts";
+import { isShared, type SharingScope, sealingKeyPolicy, secretsKeyPolicy } from "../lib/iam/sharing.ts";
+import { fleetNames } from "../lib/names.ts";
+import type { AwsAccount } from "./account.ts";
+import type { Settings } from "./settings.ts";
+
+/** The places of spokes besides the hub's account and region: what their accounts may read of the hub's, and what the hub assumes there. */
+
+type Places = Pick<Settings, "accounts" | "spokeRegions">;
+
+/** A scope with further regions; of the scope's own there is no second. */
+const withRegions = <T extends { readonly region: string }>(scope: T, { spokeRegions }: Places) => ({
+  ...scope,
+  otherRegions: spokeRegions.filter((region) => region !== scope.region),
+});
+
+/**
+ * The hub's account with all regions of its spokes.
+ * @throws RunError (in the output) for an account or region that spokes can't be in; the configuration alone does not show it.
+ */
+export const spokeScope = (settings: Settings, account: AwsAccount) =>
+  pulumi.output(account).apply((scope) => {
+    const problem = placeProblem(settings, scope);
+    if (problem !== undefined) throw userError(problem);
+    return withRegions(scope, settings);
+  });
+
+/** What is wrong with the places, as only the hub's account and region show it. */
+export function placeProblem(
+  { accounts, spokeRegions }: Places,
+  { accountId, region }: { readonly accountId: string; readonly region: string },
+): string | undefined {
+  if (accounts.some(({ id }) => id === accountId))
+    return `accounts names ${accountId}, which is the hub's own account: name its further regions in spokeRegions, and take it out of accounts`;
+  const foreign = [...spokeRegions, ...accounts.flatMap(({ regions }) => regions)].filter(
+    (each) => partitionOf(each) !== partitionOf(region),
+  );
+  if (foreign.length === 0) return undefined;
+  return (
+    `accounts and spokeRegions name regions of another partition than the hub's region ${region}: got ${foreign.join(", ")}; ` +
+    "IAM trusts nobody across partitions, so give that partition a fleet of its own"
+  );
+}
+
+/** Every account in which spokes may be, with its regions. */
+export function spokePlaces(
+  settings: Places,
+  scope: { readonly accountId: string; readonly region: string },
+): Readonly<Record<string, readonly string[]>> {
+  const { region, otherRegions } = withRegions(scope, settings);
+  const own = [[scope.accountId, [region, ...otherRegions]]] as const;
+  const others = settings.accounts.map(({ id, regions }) => [id, regions.length > 0 ? regions : [region]] as const);
+  return Object.fromEntries([...own, ...others]);
+}
+
+/** Roles of Crossplane in the other accounts, which the stack there makes under the name that the hub's has (infra/account). */
+export const otherRoles = (
+  { accounts, fleet }: Settings,
+  scope: { readonly partition: string; readonly region: string },
+) => accounts.map(({ id }) => arns({ ...scope, accountId: id }).role(fleetNames(fleet).identityRole("crossplane")));
+
+/** What spokes in other accounts may do with the fleet's secrets and their key; undefined where there are none. */
+export function sharing(settings: Settings, account: AwsAccount) {
+  const { accounts, fleet } = settings;
+  if (accounts.length === 0) return undefined;
+  const policy = (of: (scope: SharingScope) => PolicyDocument) =>
+    pulumi.output(account).apply((scope) => of({ ...scope, fleet, accounts: accounts.map(({ id }) => id) }));
+  return {
+    keyPolicy: policy(secretsKeyPolicy),
+    secretPolicy: (sealingScope: string) =>
+      isShared(sealingScope) ? policy((scope) => sealingKeyPolicy(scope, sealingScope)) : undefined,
+  };
+}

@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { accountProblem } from "../../infra/account/places.ts";
+import { readAccountConfig } from "../../infra/account/settings.ts";
+import type { PolicyDocument } from "../../lib/iam/policy.ts";
+import { identityTag, principalTags } from "../../lib/labels.ts";
+import { allowed } from "../support/iam.ts";
+import { permits, type Session } from "../support/iam-effective.ts";
+import { type Run, runProject } from "../support/program.ts";
+
+/** The stack of an account besides the hub's, against mocks: its account is 222222222222, the hub's 111111111111. */
+
+const project = "eks-gitops-fleet-account";
+const secretsKeyArn = "arn:aws:kms:us-east-1:111111111111:key/1234";
+let made: Run;
+
+beforeAll(async () => {
+  made = await runProject("infra/account", {
+    [`${project}:fleet`]: "fleet",
+    [`${project}:secretsKeyArn`]: secretsKeyArn,
+    [`${project}:regions`]: ["eu-west-1", "eu-west-2"],
+    [`${project}:addonPermissions`]: [{ actions: ["route53:ListHostedZones"] }],
+  });
+  // A ceiling, not a measure: it loads the provider SDKs, on machines that do other things too.
+}, 120_000);
+
+const inputs = (name: string) => made.resources.find((each) => each.name === name)?.inputs ?? {};
+const document = (name: string, input = "policy"): PolicyDocument => JSON.parse(String(inputs(name)[input]));
+
+describe("an account besides the hub's", () => {
+  it("gets the boundaries under the hub's names and a role for Crossplane, and nothing else", () => {
+    const found = made.resources.filter(({ custom }) => custom).map(({ type, inputs: own }) => [type, own["name"]]);
+    expect(found.sort()).toEqual([
+      ["aws:iam/policy:Policy", "fleet-addon-boundary"],
+      ["aws:iam/policy:Policy", "fleet-boundary"],
+      ["aws:iam/policy:Policy", "fleet-tenant-boundary"],
+      ["aws:iam/role:Role", "fleet-hub-crossplane"],
+      ["aws:iam/rolePolicy:RolePolicy", "fleet-hub-crossplane"],
+    ]);
+    expect(made.outputs).toEqual({
+      crossplaneRoleArn: "arn:aws:iam::222222222222:role/fleet-hub-crossplane",
+      boundaryArns: ["fleet-boundary", "fleet-tenant-boundary", "fleet-addon-boundary"].map(
+        (name) => `arn:aws:iam::222222222222:policy/${name}`,
+      ),
+    });
+  });
+
+  it("trusts the hub's Crossplane, and nobody else of the hub's account or its own", () => {
+    expect(document("crossplane-role", "assumeRolePolicy").Statement).toEqual([
+      {
+        Effect: "Allow",
+        Principal: { AWS: "arn:aws:iam::111111111111:root" },
+        Action: ["sts:AssumeRole"],
+        Condition: { ArnEquals: { "aws:PrincipalArn": "arn:aws:iam::111111111111:role/fleet-hub-crossplane" } },
+      },
+    ]);
+  });
+
+  it("lets Crossplane make roles of spokes with its own boundaries only, and clusters in its regions", () => {
+    const may = (action: string, resource: string, context: Readonly<Record<string, string>>) =>
+      allowed(document("crossplane-policy"), { action, resource, context });
+    const role = "arn:aws:iam::222222222222:role/fleet-spoke-blue-node";
+    const bounded = (account: string) =>
+      may("iam:CreateRole", role, {
+        "aws:RequestedRegion": "us-east-1",
+        "iam:PermissionsBoundary": `arn:aws:iam::${account}:policy/fleet-boundary`,
+      });
+    expect(bounded("222222222222")).toBe(true);
+    expect(bounded("111111111111")).toBe(false);
+    const cluster = (region: string) =>
+      may("eks:CreateCluster", `arn:aws:eks:${region}:222222222222:cluster/fleet-spoke-blue`, {
+        "aws:RequestedRegion": region,
+      });
+    expect(["eu-west-1", "eu-west-2", "eu-west-3"].map(cluster)).toEqual([true, true, false]);
+  });
+
+  it("leaves External Secrets of its spokes the sealing keys of the hub, by the hub's key", () => {
+    const session: Session = {
+      roleArn: "arn:aws:iam::222222222222:role/fleet-spoke-blue-external-secrets",
+      tags: { [identityTag]: "external-secrets", [principalTags.cluster]: "fleet-spoke-blue" },
+      policy: { Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: ["*"], Resource: ["*"] }] },
+      boundary: document("fleet-boundary-policy"),
+    };
+    const may = (action: string, resource: string, context: Readonly<Record<string, string>> = {}) =>
+      permits(session, { action, resource, context: { "aws:RequestedRegion": "us-east-1", ...context } });
+    const secret = "arn:aws:secretsmanager:us-east-1:111111111111:secret:fleet/sealing-keys/dev/1-AbCdEf";
+    const via = { "kms:ViaService": "secretsmanager.us-east-1.amazonaws.com" };
+    expect(may("secretsmanager:GetSecretValue", secret)).toBe(true);
+    expect(may("secretsmanager:PutSecretValue", secret)).toBe(false);
+    expect(may("kms:Decrypt", secretsKeyArn, via)).toBe(true);
+    expect(may("kms:Decrypt", secretsKeyArn.replace("1234", "5678"), via)).toBe(false);
+  });
+
+  it("permits add-ons what its own stack says", () => {
+    expect(document("addon-boundary-policy").Statement[0]).toMatchObject({ Action: ["route53:ListHostedZones"] });
+  });
+
+  it("is not the hub's, and in its partition", () => {
+    const problem = (accountId: string, partition: string) => accountProblem({ accountId, partition }, secretsKeyArn);
+    expect(problem("111111111111", "aws")).toContain("which is the hub's (secretsKeyArn)");
+    expect(problem("222222222222", "aws-cn")).toContain("across partitions");
+    expect(problem("222222222222", "aws")).toBe(undefined);
+  });
+});
+
+describe("the configuration of an account's stack", () => {
+  const { config } = parse(readFileSync(new URL("../../infra/account/Pulumi.yaml", import.meta.url), "utf8"));
+  const read = (values: Readonly<Record<string, string>>) =>
+    readAccountConfig({
+      project,
+      values: Object.fromEntries(Object.entries(values).map(([key, value]) => [`${project}:${key}`, value])),
+      isSecret: () => false,
+      region: undefined,
+    });
+  const complete = {
+    ...{ fleet: "fleet", secretsKeyArn, regions: "[]", addonPermissions: "[]", permissionsBoundary: "" },
+  };
+
+  it("has the keys that its Pulumi.yaml describes", () => {
+    expect(read(complete)).toMatchObject({ problems: [], settings: { fleet: "fleet", regions: [] } });
+    expect(Object.keys(read(complete).settings).sort()).toEqual(Object.keys(config).sort());
+  });
+
+  it("is refused with every problem at once", () => {
+    const { problems } = read({
+      ...{ fleet: "Fleet", secretsKeyArn: "alias/fleet-secrets", regions: '["here"]', permissionsBoundary: "x" },
+      ...{ addonPermissions: '[{"actions":["iam:CreateRole"]}]', region: "eu-west-1" },
+    });
+    expect(problems.map(({ key }) => key)).toEqual([
+      "region",
+      "fleet",
+      "secretsKeyArn",
+      "regions",
+      "permissionsBoundary",
+      "addonPermissions",
+    ]);
+    expect(problems.find(({ key }) => key === "secretsKeyArn")?.remedy).toBe(
+      "pulumi config set secretsKeyArn arn:aws:kms:<region>:<the hub's account>:key/<id>",
+    );
+  });
+
+  it("names no more regions than a boundary has room for", () => {
+    const regions = JSON.stringify(Array.from({ length: 40 }, (_, index) => `ap-southeast-${index % 10}`));
+    expect(read({ ...complete, regions }).problems.map(({ key }) => key)).toEqual(["regions"]);
+  });
+});

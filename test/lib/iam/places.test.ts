@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { spokeBoundary } from "../../../lib/iam/boundary.ts";
+import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
+import { arns, policy } from "../../../lib/iam/policy.ts";
+import { tenantBoundary } from "../../../lib/iam/tenants.ts";
+import { identityTag, principalTags } from "../../../lib/labels.ts";
+import { allowed } from "../../support/iam.ts";
+import { permits, type Session } from "../../support/iam-effective.ts";
+import { referenceProblems } from "../../support/iam-reference.ts";
+
+/** The fleet's policies where spokes are in several regions, or in another account than the hub. */
+
+const hub = { partition: "aws", accountId: "111111111111", region: "us-east-1" };
+const other = { partition: "aws", accountId: "222222222222", region: "eu-west-1", otherRegions: ["eu-west-2"] };
+const keyArn = arns(hub).kmsKey("1234");
+const boundaryOf = (scope: typeof hub, secretsOf?: typeof hub) =>
+  spokeBoundary({
+    ...scope,
+    fleet: "fleet",
+    tenantBoundaryArn: arns(scope).policy("fleet-tenant-boundary"),
+    ...(secretsOf && { secretsOf: { ...secretsOf, keyArn } }),
+  });
+const session = (identity: string): Session => ({
+  roleArn: arns(other).role(`fleet-spoke-blue-${identity}`),
+  tags: { [identityTag]: identity, [principalTags.cluster]: "fleet-spoke-blue" },
+  policy: policy({ Effect: "Allow", Action: ["*"], Resource: ["*"] }),
+  boundary: boundaryOf(other, hub),
+});
+
+describe("the boundary in another account", () => {
+  const reads = (identity: string, name: string, from = hub) =>
+    permits(session(identity), {
+      action: "secretsmanager:GetSecretValue",
+      resource: arns(from).secret(name),
+      context: { "aws:RequestedRegion": "us-east-1" },
+    });
+
+  it("leaves External Secrets the sealing keys in the hub's account, and nobody else anything of it", () => {
+    expect(reads("external-secrets", "fleet/sealing-keys/dev/1-AbCdEf")).toBe(true);
+    expect(reads("external-secrets", "fleet/git/gitops-system-AbCdEf")).toBe(false);
+    expect(reads("crossplane", "fleet/sealing-keys/dev/1-AbCdEf")).toBe(false);
+    expect(reads("external-secrets", "fleet/sealing-keys/dev/1-AbCdEf", { ...hub, accountId: "333333333333" })).toBe(
+      false,
+    );
+  });
+
+  it("lets it decrypt with the hub's key of secrets, and with no other of any account", () => {
+    const decrypts = (resource: string, tags: Readonly<Record<string, string>> = {}) =>
+      permits(session("external-secrets"), {
+        ...{ action: "kms:Decrypt", resource },
+        context: {
+          "aws:RequestedRegion": "us-east-1",
+          "kms:ViaService": "secretsmanager.us-east-1.amazonaws.com",
+          ...tags,
+        },
+      });
+    expect(decrypts(keyArn)).toBe(true);
+    expect(decrypts(arns(hub).kmsKey("5678"), { "aws:ResourceTag/fleet.internal/fleet": "fleet" })).toBe(false);
+    expect(decrypts(arns(other).kmsKey("5678"), { "aws:ResourceTag/fleet.internal/fleet": "fleet" })).toBe(false);
+  });
+});
+
+describe("policies for several regions", () => {
+  const orders = (region: string) =>
+    permits(session("crossplane"), {
+      action: "dynamodb:CreateTable",
+      resource: `arn:aws:dynamodb:${region}:222222222222:table/fleet-spoke-blue_shop_orders`,
+      context: { "aws:RequestedRegion": region },
+    });
+  const makes = (region: string) =>
+    allowed(
+      crossplanePolicy({
+        ...{ ...other, fleet: "fleet", dnsSuffix: "amazonaws.com", spokePrefix: "fleet-spoke-" },
+        boundaryArn: arns(other).policy("fleet-boundary"),
+      }),
+      {
+        action: "eks:CreateCluster",
+        resource: `arn:aws:eks:${region}:222222222222:cluster/fleet-spoke-blue`,
+        context: { "aws:RequestedRegion": region },
+      },
+    );
+  const uses = (region: string) => {
+    const tags = { [principalTags.cluster]: "fleet-spoke-blue", [principalTags.namespace]: "shop" };
+    const everything = policy({ Effect: "Allow", Action: ["*"], Resource: ["*"] });
+    const role: Session = {
+      ...{ roleArn: arns(other).role("fleet-spoke-blue_shop_orders"), tags, policy: everything },
+      boundary: tenantBoundary(other),
+    };
+    return permits(role, {
+      action: "dynamodb:GetItem",
+      resource: `arn:aws:dynamodb:${region}:222222222222:table/fleet-spoke-blue_shop_orders`,
+      context: { "aws:RequestedRegion": region },
+    });
+  };
+
+  it.each([
+    ["what the Crossplane of a spoke orders", orders],
+    ["the clusters that the hub's makes", makes],
+    ["what an application uses", uses],
+  ])("allow %s in each of them and in no other", (_what, may) => {
+    expect(["eu-west-1", "eu-west-2", "eu-west-3", "us-west-2"].map(may)).toEqual([true, true, false, false]);
+  });
+
+  it("let roles be made, which IAM does in its own region", () => {
+    const identity = session("crossplane");
+    expect(
+      permits(identity, {
+        action: "iam:CreateRole",
+        resource: arns(other).role("fleet-spoke-blue_shop_orders"),
+        context: {
+          "aws:RequestedRegion": "us-east-1",
+          "iam:PermissionsBoundary": arns(other).policy("fleet-tenant-boundary"),
+        },
+      }),
+    ).toBe(true);
+  });
+
+  it("say only what AWS knows and lets count", async () => {
+    for (const document of [boundaryOf(other, hub), tenantBoundary(other)])
+      expect(await referenceProblems(document)).toEqual([]);
+  });
+});
