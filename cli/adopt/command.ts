@@ -72,6 +72,25 @@ function regionProblems({ spec, path }: AdoptedFile): Problem[] {
   ];
 }
 
+/** What Cluster API made has other parts and other tags, and its own controllers find them again. */
+function makerProblems({ spec, path }: AdoptedFile): Problem[] {
+  const maker = spec.existing?.madeBy;
+  if (maker === undefined) return [];
+  return [
+    {
+      ...{
+        key: "<spoke>",
+        what: "has a cluster that the hub does not make",
+        got: `existing.madeBy ${maker} in ${path}`,
+      },
+      allowed: "a Spoke whose cluster the hub makes",
+      remedy: "leave it as it is: the hub finds the cluster by its name",
+    },
+  ];
+}
+
+const fileProblems = (file: AdoptedFile): Problem[] => [...regionProblems(file), ...makerProblems(file)];
+
 /** @throws UsageError while the checkout's definition does not know the field */
 function definedSchema(schema: Schema): Schema {
   const spec = schema.properties ?? {};
@@ -159,7 +178,7 @@ export async function run(argv: readonly string[], using = programs, look = look
   const { file, problems: unknown } = findSpoke<FileSpec>(checkout, spoke, values.fleet);
   refuse(
     "adopt",
-    together([...problems, ...wishProblems(values, [checkout])], file === undefined ? unknown : regionProblems(file)),
+    together([...problems, ...wishProblems(values, [checkout])], file === undefined ? unknown : fileProblems(file)),
   );
   const opened = file as AdoptedFile;
   const spec = withDefaults(definedSchema((await readOffer(checkout)).schema), opened.spec) as FileSpec;
