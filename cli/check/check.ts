@@ -113,7 +113,7 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
   const data = fleets.flatMap(({ name }) => [ringsPolicy(name), bridgeFile(name)].map((file) => join(system, file)));
   // What rings are made of, and what people copy.
   const copied = [
-    ...["ring", "argocd-elsewhere"].map((name) => join(system, "templates", name)),
+    ...["ring", "argocd-elsewhere", "cluster-api"].map((name) => join(system, "templates", name)),
     join(root, "gitops-workloads", "templates", "argocd"),
   ];
   const isData = (file: string) => data.includes(file) || copied.some((folder) => isBelow(folder, file));
