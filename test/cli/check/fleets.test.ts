@@ -189,8 +189,8 @@ test("a hub that names platform/hub/cluster-api gets Cluster API from upstream's
 describe("a spoke of templates/cluster-api", () => {
   const folder = fleetFolder("fleet");
   const onCluster: readonly Change[] = [
-    { ...folder, to: `${folder.to}  - ../../platform/hub/cluster-api\n` },
     ...clusterApiSpoke("blue", "10.70.0.0/18"),
+    { ...folder, to: `${folder.to}  - ../../platform/hub/cluster-api\n` },
   ];
 
   test("is a HelmRelease of the chart in the version of its environment, the log group before it, and the Spoke after it", () => {

@@ -103,18 +103,21 @@ spec:
   },
 ];
 
-/** A Spoke over a cluster that Cluster API makes, as templates/cluster-api has it. */
+/** A Spoke over a cluster that Cluster API makes, with what templates/cluster-api has. */
 export const clusterApiSpoke = (name: string, cidr: string, fleet = "fleet"): Change[] => {
   const template = join(repos, "gitops-system", "templates", "cluster-api");
-  const values = {
-    ...{ name, fleet, cidr, region: "eu-west-1", kubernetesVersion: "1.35", environment: "dev", tenant: "platform" },
-  };
-  const secrets = spoke(name, cidr, fleet).filter(({ file }) => /secrets\/gitops-\w+\.yaml$/.test(file));
+  const values = { name, fleet, cidr, region: "eu-west-1", environment: "dev" };
+  const folder = `gitops-system/spokes/${fleet}/${name}`;
+  const own = spoke(name, cidr, fleet).map((change) =>
+    change.file === `${folder}/spoke.yaml`
+      ? { ...change, to: `${change.to}  existing:\n    madeBy: ClusterAPI\n` }
+      : change,
+  );
   const files = filesBelow(template).map((file) => ({
-    file: join(`gitops-system/spokes/${fleet}/${name}`, relative(template, file)),
+    file: join(folder, relative(template, file)),
     to: fillTemplate(readFileSync(file, "utf8"), values),
   }));
-  return [...files, ...secrets];
+  return [...own, ...files];
 };
 
 const secret = `apiVersion: v1
