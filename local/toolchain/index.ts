@@ -17,6 +17,7 @@ import { inTurn, sayTurn } from "./turn.ts";
 export { type AddonName, addonImages, addonNames, addons, readAddonNames } from "./addons.ts";
 export { offerIn } from "./archive.ts";
 export { chartVersions } from "./charts.ts";
+export { clusterApiManifests } from "./cluster-api.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";
 export { type BuiltAddons, type BuiltArgocd, ensureAddonProgram, ensureAddons, ensureArgocd } from "./ensure-addons.ts";
 export { type Image, imageReferences } from "./images.ts";
