@@ -14,7 +14,7 @@ import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { columns } from "../columns.ts";
 import { textOf } from "../folder.ts";
 import { readLine } from "../line.ts";
-import { findSpoke, type SpokeFile } from "../spoke/file.ts";
+import { findSpoke, makerProblems, type SpokeFile } from "../spoke/file.ts";
 import { readOffer } from "../spoke/rules.ts";
 import { refuse, together, UsageError } from "../usage.ts";
 import type { InAws, Look } from "./aws.ts";
@@ -72,24 +72,10 @@ function regionProblems({ spec, path }: AdoptedFile): Problem[] {
   ];
 }
 
-/** What Cluster API made has other parts and other tags, and its own controllers find them again. */
-function makerProblems({ spec, path }: AdoptedFile): Problem[] {
-  const maker = spec.existing?.madeBy;
-  if (maker === undefined) return [];
-  return [
-    {
-      ...{
-        key: "<spoke>",
-        what: "has a cluster that the hub does not make",
-        got: `existing.madeBy ${maker} in ${path}`,
-      },
-      allowed: "a Spoke whose cluster the hub makes",
-      remedy: "leave it as it is: the hub finds the cluster by its name",
-    },
-  ];
-}
-
-const fileProblems = (file: AdoptedFile): Problem[] => [...regionProblems(file), ...makerProblems(file)];
+const fileProblems = (file: AdoptedFile): Problem[] => [
+  ...regionProblems(file),
+  ...makerProblems(file, "leave it as it is: the hub finds the cluster by its name"),
+];
 
 /** @throws UsageError while the checkout's definition does not know the field */
 function definedSchema(schema: Schema): Schema {
