@@ -111,7 +111,7 @@ async function makeScalingGroup(): Promise<void> {
   await eventually(BOOTSTRAP_SECONDS, async () => {
     const { resources, subnets, tags } = await nodegroup();
     const name = resources.autoScalingGroups[0].name;
-    const all = Object.entries({ ...tags, "eks:cluster-name": cluster });
+    const all: [string, string][] = Object.entries({ ...tags, "eks:cluster-name": cluster });
     await aws([
       ...["autoscaling", "create-auto-scaling-group", "--region", region, "--auto-scaling-group-name", name],
       ...["--min-size", "1", "--max-size", "3", "--vpc-zone-identifier", subnets.join(",")],
