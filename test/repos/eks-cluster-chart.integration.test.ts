@@ -1,16 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { builtHelm } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { helmProgram } from "../../cli/diff/charts.ts";
 import { eksAddons } from "../../functions/spoke/api.ts";
 import { at } from "../../functions/spoke/kube.ts";
 import { spokeNames } from "../../lib/spoke.ts";
-import { cacheRoot } from "../../local/toolchain/cache.ts";
-import { goEntry } from "../../local/toolchain/go.ts";
-import { mainGroup } from "../../local/toolchain/go-groups.ts";
 import { hub, settings, spoke } from "../functions/spoke/support/fixtures.ts";
 import { settled } from "../functions/spoke/support/world.ts";
 import { hasDefinitions, violations } from "./support/cluster-api.ts";
@@ -22,9 +20,7 @@ import { system } from "./support/spoke.ts";
 const versions = join(system, "charts/eks-cluster");
 const charts = readdirSync(versions, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 
-const { root, group, key } = await goEntry(cacheRoot(), mainGroup);
-const built = join(root, group, key, "helm");
-const { helm = existsSync(built) ? built : undefined } = helmProgram();
+const { helm = await builtHelm() } = helmProgram();
 
 const scratch = mkdtempSync(join(tmpdir(), "fleet-eks-cluster-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
