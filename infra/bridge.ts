@@ -37,6 +37,7 @@ export interface BridgeSources {
   readonly tenants: FleetBoundary;
   readonly addonBoundary: FleetBoundary | undefined;
   readonly metrics: MetricsWorkspace | undefined;
+  readonly clusterApiKey: EncryptionKey | undefined;
   /** By controller; of one whose role is not the stack's there is the identity alone. */
   readonly identities: Readonly<Record<string, Pick<IrsaRole, "identity"> & Partial<Pick<IrsaRole, "role">>>>;
 }
@@ -98,6 +99,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
       permissionsBoundaryArn: sources.boundary.arn,
       tenantBoundaryArn: sources.tenants.arn,
       addonBoundaryArn: sources.addonBoundary?.arn ?? "",
+      clusterApiKeyArn: sources.clusterApiKey?.arn ?? "",
       metricsWorkspaceArn: sources.metrics?.arn ?? "",
       metricsEndpoint: sources.metrics?.endpoint ?? "",
       hubEgressCidrs: network.egressCidrs,

@@ -24,6 +24,7 @@ import { sharing, spokeScope } from "./accounts.ts";
 import { argocdElsewhere, argocdIdentities, argocdStore, argocdStoreRemedy } from "./argocd.ts";
 import { addonBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
+import { clusterApi } from "./cluster-api.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
 import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
@@ -99,6 +100,7 @@ const identities = hubIdentities({
 });
 const agent = metrics && metricsRole(settings, cluster, metrics, tags);
 const argocd = argocdIdentities(settings, account, cluster, tags);
+const makesClusters = clusterApi(settings, account, cluster, boundary, tags);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -130,7 +132,13 @@ const bridge = new ClusterSecret(
     tenants,
     addonBoundary,
     metrics,
-    identities: { ...identities, ...(agent && { prometheus: agent }), ...argocd },
+    clusterApiKey: makesClusters?.key,
+    identities: {
+      ...identities,
+      ...(agent && { prometheus: agent }),
+      ...argocd,
+      ...(makesClusters && { "cluster-api": makesClusters.role }),
+    },
   }),
   { provider: cluster.provider, dependsOn: [flux] },
 );

@@ -126,6 +126,7 @@ export const keys = {
   fleetSize: oneOf(...(Object.keys(fleetSizes) as FleetSizeName[])),
   controllerLogLevel: oneOf("debug", "info", "error"),
   kyverno: flag,
+  clusterApi: flag,
   ...notificationKeys,
   metrics: oneOf("none", "amp"),
   metricsAlertTopicArn: text(

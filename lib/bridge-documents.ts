@@ -34,7 +34,7 @@ const code = (names: readonly string[]): string => names.map((name) => `\`${name
 export function contractPage(current: string): string {
   const endings = identityKeys.map((contract) => ({ ...contract, key: `<addon>${contract.key}` }));
   const hub = hubIdentities.map((name) => name.replaceAll("-", "_"));
-  const holders = `The hub has them for ${code(hub)}, for \`prometheus\` where the stack has \`metrics: amp\`, for \`argocd\` where it has \`argocdSpokes\`, and for \`argocd_secrets\` where it has \`argocdRoleArn\` besides; a spoke for ${code(Object.keys(spokeIdentities))}.`;
+  const holders = `The hub has them for ${code(hub)}, for \`prometheus\` where the stack has \`metrics: amp\`, for \`cluster_api\` where it has \`clusterApi\`, for \`argocd\` where it has \`argocdSpokes\`, and for \`argocd_secrets\` where it has \`argocdRoleArn\` besides; a spoke for ${code(Object.keys(spokeIdentities))}.`;
   const parts = {
     cluster: table(contracts(clusterFacts)),
     fleet: table(contracts(fleetFacts)),

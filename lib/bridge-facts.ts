@@ -128,6 +128,11 @@ export const fleetFacts = {
     "KMS key under which the fleet's sealing keys and Git credentials are encrypted",
     arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
   ),
+  clusterApiKeyArn: fact(
+    "cluster_api_kms_key_arn",
+    "KMS key that encrypts the Kubernetes secrets of clusters that Cluster API makes, empty without `clusterApi`",
+    arnOrNothing("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+  ),
   metricsWorkspaceArn: fact(
     "metrics_workspace_arn",
     "workspace of Amazon Managed Service for Prometheus that takes the fleet's metrics, empty without one",

@@ -68,6 +68,9 @@ export type HubIdentity = (typeof hubIdentities)[number];
 /** The service account of the agent that sends a cluster's metrics (repos/gitops-system/tools/base/addons/prometheus). */
 export const metricsAgent = { namespace: "prometheus", serviceAccount: "prometheus-sa" } as const;
 
+/** The service account of Cluster API's AWS provider on the hub, as upstream's manifests call it (cluster-api-provider-aws, config/default). */
+export const clusterApiController = { namespace: "capa-system", serviceAccount: "capa-controller-manager" } as const;
+
 /** Every physical name that is derived from the name of a hub's EKS cluster. */
 export const clusterNames = (cluster: string) => ({
   clusterRole: `${cluster}-cluster`,
@@ -93,6 +96,9 @@ export function fleetNames(fleet: string) {
     /** With which the hub writes spokes for an Argo CD elsewhere into Secrets Manager, and the secret of each. */
     argocdSecretsRole: `${hub}-argocd-secrets`,
     argocdSecret: (spoke: string) => `${fleet}/argocd/${spoke}`,
+    /** Of Cluster API's AWS provider on the hub, and the key of the Kubernetes secrets of clusters that it makes. */
+    clusterApiRole: `${hub}-cluster-api`,
+    clusterApiKeyAlias: `alias/${fleet}-cluster-api`,
     /** With which Grafana reads the fleet's metrics. */
     grafanaRole: `${hub}-grafana`,
     boundaryPolicy: `${fleet}-boundary`,

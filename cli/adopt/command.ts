@@ -14,7 +14,7 @@ import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { columns } from "../columns.ts";
 import { textOf } from "../folder.ts";
 import { readLine } from "../line.ts";
-import { findSpoke, type SpokeFile } from "../spoke/file.ts";
+import { findSpoke, makerProblems, type SpokeFile } from "../spoke/file.ts";
 import { readOffer } from "../spoke/rules.ts";
 import { refuse, together, UsageError } from "../usage.ts";
 import type { InAws, Look } from "./aws.ts";
@@ -71,6 +71,11 @@ function regionProblems({ spec, path }: AdoptedFile): Problem[] {
     },
   ];
 }
+
+const fileProblems = (file: AdoptedFile): Problem[] => [
+  ...regionProblems(file),
+  ...makerProblems(file, "leave it as it is: the hub finds the cluster by its name"),
+];
 
 /** @throws UsageError while the checkout's definition does not know the field */
 function definedSchema(schema: Schema): Schema {
@@ -159,7 +164,7 @@ export async function run(argv: readonly string[], using = programs, look = look
   const { file, problems: unknown } = findSpoke<FileSpec>(checkout, spoke, values.fleet);
   refuse(
     "adopt",
-    together([...problems, ...wishProblems(values, [checkout])], file === undefined ? unknown : regionProblems(file)),
+    together([...problems, ...wishProblems(values, [checkout])], file === undefined ? unknown : fileProblems(file)),
   );
   const opened = file as AdoptedFile;
   const spec = withDefaults(definedSchema((await readOffer(checkout)).schema), opened.spec) as FileSpec;

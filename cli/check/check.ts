@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { argocdClusterFolder, argocdElsewhereFolder, bridgeFile, platformHub, ringsPolicy } from "../../lib/layout.ts";
-import { Files, filesBelow, isFolder, isYaml } from "../render/files.ts";
+import { Files, isFolder, manifestsBelow } from "../render/files.ts";
 import { type Finding, Findings, type Warning } from "../render/findings.ts";
 import { allObjects, type RenderedFleet } from "../render/fleet.ts";
 import { follow } from "../render/follow.ts";
@@ -113,7 +113,7 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
   const data = fleets.flatMap(({ name }) => [ringsPolicy(name), bridgeFile(name)].map((file) => join(system, file)));
   // What rings are made of, and what people copy.
   const copied = [
-    ...["ring", "argocd-elsewhere"].map((name) => join(system, "templates", name)),
+    ...["ring", "argocd-elsewhere", "cluster-api"].map((name) => join(system, "templates", name)),
     join(root, "gitops-workloads", "templates", "argocd"),
   ];
   const isData = (file: string) => data.includes(file) || copied.some((folder) => isBelow(folder, file));
@@ -127,7 +127,7 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
     .map((name) => join(root, name))
     .filter(isFolder)
     .flatMap((repository) => {
-      const yaml = filesBelow(repository).filter(isYaml);
+      const yaml = manifestsBelow(repository);
       const left = yaml.filter((file) => !applied.has(file) && !isData(file) && !isOfSomeHubs(file));
       const chosen = left.length === 0 ? () => false : isAlternative(repository, yaml, files);
       return left.filter((file) => !chosen(file));

@@ -1,5 +1,6 @@
 import { accessStepId } from "../../functions/spoke/hub-access.ts";
 import { at, type KubeObject } from "../../functions/spoke/kube.ts";
+import { isOnlyObserved } from "../../functions/spoke/orphan.ts";
 import { crossplaneAnnotations, labelKeys } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 
@@ -66,10 +67,16 @@ export function atProvider(key: string, object: KubeObject, account: string): St
         endpoint: "https://100.64.254.2",
         status: "ACTIVE",
         version: spec["version"],
-        vpcConfig: { ...(spec["vpcConfig"] as object), clusterSecurityGroupId: "sg-cluster" },
+        vpcConfig: {
+          ...(spec["vpcConfig"] as object),
+          clusterSecurityGroupId: "sg-cluster",
+          ...(isOnlyObserved(object) ? { vpcId: "vpc-made-elsewhere" } : {}),
+        },
         certificateAuthority: [{ data: Buffer.from("-----BEGIN CERTIFICATE-----\nCA\n").toString("base64") }],
         identity: [{ oidc: [{ issuer: `https://oidc.eks.${region}.amazonaws.com/id/${"A".repeat(32)}` }] }],
       };
+    case "VPC":
+      return { id: isOnlyObserved(object) ? name : `vpc-${key}`, cidrBlock: spec["cidrBlock"] };
     default:
       return { id: `${object.kind.toLowerCase()}-${key}` };
   }

@@ -21,6 +21,7 @@ export function hubShare({
   natGateways = "single",
   zones = 2,
   metrics = "none",
+  clusterApi,
   argocdSpokes,
   argocdRoleArn,
 }: Readable): Share {
@@ -33,7 +34,12 @@ export function hubShare({
     clusters: 1,
     oidcProviders: 1,
     // Its control plane's, its nodes', and those of its controllers.
-    roles: 2 + hubIdentities.length + (metrics === "none" ? 0 : 1) + (argocdSpokes ? (argocdRoleArn ? 1 : 2) : 0),
+    roles:
+      2 +
+      hubIdentities.length +
+      (metrics === "none" ? 0 : 1) +
+      (clusterApi ? 1 : 0) +
+      (argocdSpokes ? (argocdRoleArn ? 1 : 2) : 0),
   };
 }
 

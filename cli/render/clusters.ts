@@ -6,7 +6,7 @@ import { surroundingsOf } from "../../functions/spoke/surroundings.ts";
 import { argocdController, argocdIdentity } from "../../lib/argocd.ts";
 import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
 import { databasesAddon, noDatabases } from "../../lib/iam/databases.ts";
-import { fleetNames, hubIdentities, hubName, metricsAgent, namespaces } from "../../lib/names.ts";
+import { clusterApiController, fleetNames, hubIdentities, hubName, metricsAgent, namespaces } from "../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke.ts";
 
 /**
@@ -60,6 +60,7 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
         ]),
       ),
       prometheus: { roleArn: arn("iam", `role/${names.metricsRole}`, ""), ...metricsAgent },
+      cluster_api: { roleArn: arn("iam", `role/${names.clusterApiRole}`, ""), ...clusterApiController },
       [argocdIdentity]: {
         roleArn: arn("iam", `role/${names.argocdRole}`, ""),
         namespace: "argocd",

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { type Document, isMap, isNode, isScalar, LineCounter, type ParsedNode, parseAllDocuments } from "yaml";
 import type { Place } from "./findings.ts";
 
@@ -171,6 +171,13 @@ export function filesBelow(folder: string): string[] {
 }
 
 export const isYaml = (file: string): boolean => /\.ya?ml$/.test(file);
+
+/** YAML files below a folder, without those of Helm charts, whose templates are none. */
+export function manifestsBelow(folder: string): string[] {
+  const all = filesBelow(folder);
+  const charts = all.filter((file) => basename(file) === "Chart.yaml").map((file) => `${dirname(file)}${sep}`);
+  return all.filter((file) => isYaml(file) && !charts.some((chart) => file.startsWith(chart)));
+}
 
 export const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 

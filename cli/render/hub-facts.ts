@@ -78,4 +78,5 @@ export const withAddonsPermitted = (hub: ClusterMetadata, sample: ClusterMetadat
   addonBoundaryArn: hub.addonBoundaryArn || sample.addonBoundaryArn,
   metricsWorkspaceArn: hub.metricsWorkspaceArn || sample.metricsWorkspaceArn,
   metricsEndpoint: hub.metricsEndpoint || sample.metricsEndpoint,
+  clusterApiKeyArn: hub.clusterApiKeyArn || sample.clusterApiKeyArn,
 });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Document, parseAllDocuments } from "yaml";
+import type { SpokeSpec } from "../../functions/spoke/api.ts";
 import { spokeFolder } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { spokeApi } from "../../lib/spoke.ts";
@@ -40,6 +41,25 @@ export function openSpoke<S>(checkout: string, fleet: string, spoke: string, key
     };
   const manifest: Manifest = document.toJS();
   return { spoke, fleet, path, documents, document, manifest, spec: manifest.spec ?? {} };
+}
+
+/**
+ * The problem of a spoke whose cluster the hub does not make: what the Spoke says of that has no effect.
+ * @param remedy what to do in place of the command
+ */
+export function makerProblems({ spec, path }: SpokeFile<object>, remedy: string): Problem[] {
+  const { madeBy } = (spec as Partial<Pick<SpokeSpec, "existing">>).existing ?? {};
+  if (madeBy === undefined) return [];
+  return [
+    {
+      ...{
+        key: "<spoke>",
+        what: "has a cluster that the hub does not make",
+        got: `existing.madeBy ${madeBy} in ${path}`,
+      },
+      ...{ allowed: "a Spoke whose cluster the hub makes", remedy },
+    },
+  ];
 }
 
 /** The problem of a name that no spoke has. @param key the flag or argument that gives it */

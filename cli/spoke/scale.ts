@@ -9,7 +9,7 @@ import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { textOf } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
-import { findSpoke, type SpokeFile } from "./file.ts";
+import { findSpoke, makerProblems, type SpokeFile } from "./file.ts";
 import { type NodeCounts, nodeProblems, nodesOf } from "./nodes.ts";
 import { readOffer, schemaProblems } from "./rules.ts";
 
@@ -101,6 +101,7 @@ export async function scaled(
     together(told, [...problems, ...(isGiven ? [] : [missing]), ...(schema ? nodeProblems(counts, schema) : [])]),
   );
   const opened = file as SpokeFile<ScaledSpec>;
+  refuse("scale", makerProblems(opened, "change machinePools in the values of its HelmRelease, cluster/release.yaml"));
   const nodes = nodesOf(counts, schema as Schema) as Numbers;
   const { path } = opened;
   const text = withNodes(opened, nodes);

@@ -12,7 +12,7 @@ import { validate } from "../check/cel/validations.ts";
 import { textOf } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
-import { findSpoke, type SpokeFile } from "./file.ts";
+import { findSpoke, makerProblems, type SpokeFile } from "./file.ts";
 import { type Offer, readOffer, schemaProblems, versionProblems } from "./rules.ts";
 
 export const summary = "raise the Kubernetes version of a spoke by one minor, in gitops-system";
@@ -122,6 +122,7 @@ export async function upgraded(
   const named = to === undefined ? [] : versionProblems(to, "", offer, "--to");
   if (file === undefined) refuse("upgrade", together(told, [...problems, ...named]));
   const opened = file as UpgradedFile;
+  refuse("upgrade", makerProblems(opened, "raise the version of the chart (docs/guides/cluster-api.md)"));
   refuse("upgrade", together(told, versionsProblems(opened, to, offer)));
   const from = opened.spec.kubernetesVersion as string;
   const wanted = targetOf(from, to, offer);

@@ -2,16 +2,7 @@ import { relative } from "node:path";
 import { parse } from "yaml";
 import { images } from "../check/rules/pinned.ts";
 import { SubstitutionError, substitute, uses, variable } from "../render/envsubst.ts";
-import {
-  Files,
-  filesBelow,
-  isManifest,
-  isObject,
-  isYaml,
-  type Manifest,
-  type Path,
-  type Source,
-} from "../render/files.ts";
+import { Files, isManifest, isObject, type Manifest, manifestsBelow, type Path, type Source } from "../render/files.ts";
 import type { Mention, Target } from "./references.ts";
 
 /** What the manifests of the GitOps repositories take from outside. */
@@ -92,8 +83,7 @@ function imagesOfValues(manifest: Manifest): string[] {
  */
 export function fromRepositories(folder: string, root: string, given: Values = new Map()): FromRepositories {
   const files = new Files();
-  const documents = filesBelow(folder)
-    .filter(isYaml)
+  const documents = manifestsBelow(folder)
     .flatMap((file) => files.documents(file))
     .flatMap((source) => (isManifest(source.content) ? [{ manifest: source.content, source }] : []));
   const values = variables(documents, given);

@@ -70,6 +70,8 @@ export interface SpokeSpec {
 
 /** What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name, and those of rules by network. */
 export interface Existing extends Readonly<Partial<Record<string, unknown>>> {
+  /** What makes and keeps the cluster in the hub's place (`made-elsewhere.ts`); then no ID counts but that of the OIDC provider. */
+  readonly madeBy?: "ClusterAPI";
   readonly "api-from"?: Readonly<Record<string, string>>;
 }
 

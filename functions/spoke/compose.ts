@@ -17,6 +17,7 @@ import { hubAccessOf, needsMore } from "./hub-access.ts";
 import { deletionAttempt } from "./kinds.ts";
 import { goesOn, isReady, type KubeObject } from "./kube.ts";
 import { withLook } from "./look-again.ts";
+import { isMadeElsewhere } from "./made-elsewhere.ts";
 import { chooseNetwork } from "./network-choice.ts";
 import { nodeGroupOf } from "./node-groups.ts";
 import { isHealthy, Observed } from "./observed.ts";
@@ -26,6 +27,7 @@ import { composeControlPlane } from "./parts/control-plane.ts";
 import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
 import { composeIdentities } from "./parts/identities.ts";
+import { observeCluster } from "./parts/made-elsewhere.ts";
 import { claimNetwork, composeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
 import { plan } from "./plan.ts";
@@ -79,10 +81,13 @@ function composeParts(context: Context): void {
   claimNetwork(context);
   // A Spoke that loses its network to another one must leave nothing behind in AWS.
   if (!context.plan.network.accepted && !isDeleting(context.spoke)) return;
-  composeNetwork(context);
-  composeControlPlane(context);
-  composeAddons(context);
-  composeNodes(context);
+  if (isMadeElsewhere(context.spoke)) observeCluster(context);
+  else {
+    composeNetwork(context);
+    composeControlPlane(context);
+    composeAddons(context);
+    composeNodes(context);
+  }
   composeIdentities(context);
   composeHandover(context);
   composeArgocd(context);

@@ -30,6 +30,8 @@ export interface ManagedSpec {
   /** Fields that count only when the resource is created; others may change them afterwards. */
   readonly initProvider?: object;
   readonly externalName?: string;
+  /** What Crossplane may do with it. Default: everything. */
+  readonly managementPolicies?: readonly string[];
   readonly writeConnectionSecretToRef?: { readonly name: string };
 }
 
@@ -74,7 +76,7 @@ export class Composer {
    */
   managed<N extends Needs>(resource: Resource, kind: ManagedKind, needs: N, build: (known: Known<N>) => ManagedSpec) {
     this.object(resource, needs, (known) => {
-      const { forProvider, initProvider, writeConnectionSecretToRef, ...own } = build(known);
+      const { forProvider, initProvider, managementPolicies, writeConnectionSecretToRef, ...own } = build(known);
       const externalName = own.externalName ?? this.#existingName(resource);
       return {
         apiVersion: managedKinds[kind],
@@ -88,6 +90,7 @@ export class Composer {
         spec: {
           forProvider,
           ...(initProvider === undefined ? {} : { initProvider }),
+          ...(managementPolicies === undefined ? {} : { managementPolicies }),
           providerConfigRef: this.#providerConfigRef,
           ...(writeConnectionSecretToRef === undefined ? {} : { writeConnectionSecretToRef }),
         },

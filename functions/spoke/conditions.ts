@@ -7,6 +7,7 @@ import { failureOf, isRetrying, summary } from "./failures.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
+import { isMadeElsewhere } from "./made-elsewhere.ts";
 import { nodeGroups } from "./node-groups.ts";
 import { isHealthy } from "./observed.ts";
 import { isLetGo } from "./orphan.ts";
@@ -115,8 +116,9 @@ export function hubAccessCondition({ reason, refused }: HubAccess): SpokeConditi
 export function versionCondition(context: Context): SpokeCondition {
   const type = "VersionCurrent";
   const { observed, spoke } = context;
-  const wanted = spoke.spec.kubernetesVersion;
   const running = runningVersion(observed);
+  // What something else upgrades is as it is to be.
+  const wanted = isMadeElsewhere(spoke) ? (running ?? spoke.spec.kubernetesVersion) : spoke.spec.kubernetesVersion;
   const { serving } = nodeGroups(context);
   const nodes = observed.text(serving, "version");
   if (running === undefined)

@@ -51,7 +51,7 @@ export const ruleForm = numbered("SecurityGroupIngressRule", "sgr").form;
 
 /** IDs in AWS by composition resource name. */
 export function existingIds({ spec: { existing } }: Pick<Spoke, "spec">): ReadonlyMap<string, string> {
-  const { [ruleField]: rules = {}, ...others } = existing ?? {};
+  const { [ruleField]: rules = {}, madeBy: _, ...others } = existing ?? {};
   return new Map([
     ...(Object.entries(others) as [string, string][]),
     ...Object.entries(rules).map(([cidr, id]): [string, string] => [resources.apiRule(cidr).key, id]),

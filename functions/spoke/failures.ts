@@ -25,6 +25,13 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "Crossplane's provider ended while AWS made it: run fleet recover <name>, which looks in AWS for what was made and tells Crossplane",
   },
+  // crossplane-runtime, pkg/reconciler/managed, of what it may only observe: a cluster that is made elsewhere.
+  {
+    pattern: /external resource does not exist/i,
+    reason: "NotMadeYet",
+    remedy:
+      "Cluster API makes it: kubectl -n cluster-api-clusters get clusters,awsmanagedcontrolplanes,awsmanagedmachinepools shows how far it is, kubectl describe why it is not further",
+  },
   // A second provider of the same issuer carries the fleet's tag already, which the rights to make one exclude: AWS may look at them first.
   {
     pattern: /not authorized to perform: iam:CreateOpenIDConnectProvider/,

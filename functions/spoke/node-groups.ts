@@ -3,10 +3,11 @@ import type { Context } from "./context.ts";
 import { existingIds } from "./existing.ts";
 import { type Fact, fact } from "./facts.ts";
 import { at, type KubeObject, worksInAws } from "./kube.ts";
+import { isMadeElsewhere } from "./made-elsewhere.ts";
 import { failureMessage } from "./observed.ts";
 import { type Resource, resources } from "./resources.ts";
 
-/** The node group of a Spoke from before names had a digest. */
+/** The node group of a Spoke from before names had a digest, and of a cluster that is made elsewhere. */
 const first = resources.nodeGroup();
 
 /** The node group with a composition resource name; undefined for other resources. */
@@ -44,9 +45,10 @@ export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "
   const fields = { instanceTypes, amiType, capacityType };
   const undigested = observed.get(first);
   const isFirst =
-    undigested === undefined
+    isMadeElsewhere(spoke) ||
+    (undigested === undefined
       ? existingIds(spoke).has(first.key) && !anyObserved(observed)
-      : sameFixedFields(fixedFields(undigested), fields);
+      : sameFixedFields(fixedFields(undigested), fields));
   const wanted = isFirst
     ? { group: first, name: names.nodeGroup }
     : { group: resources.nodeGroup(nodeDigest(fields)), name: nodeGroupName(names.nodeGroup, fields) };

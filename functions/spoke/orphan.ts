@@ -41,6 +41,10 @@ export const isLeft = (object: KubeObject): boolean => {
   return policies !== undefined && !policies.includes("Delete") && !policies.includes("*");
 };
 
+/** Whether Crossplane only looks at it, whatever becomes of its Spoke. */
+export const isOnlyObserved = ({ spec }: KubeObject): boolean =>
+  policiesOf({ spec } as KubeObject)?.join() === "Observe";
+
 /** Flux's rights to everything on the spoke go as soon as nothing needs them, also from a Spoke that is let go. */
 export const outlives = (group: Group): boolean => group !== "hubAdmin";
 
@@ -50,7 +54,7 @@ const hubAdmins: ReadonlySet<string> = new Set(
 
 /** The object with the management policies that fit the Spoke: without any, Crossplane deletes what it made. */
 export function withPolicies(manifest: KubeObject, orphan: boolean): KubeObject {
-  if (!isManaged(manifest) || (!orphan && !isLeft(manifest))) return manifest;
+  if (!isManaged(manifest) || isOnlyObserved(manifest) || (!orphan && !isLeft(manifest))) return manifest;
   const { managementPolicies: _, ...spec } = manifest.spec as Readonly<Record<string, unknown>>;
   return { ...manifest, spec: orphan ? { ...spec, managementPolicies: withoutDelete } : spec };
 }

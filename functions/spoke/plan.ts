@@ -5,6 +5,7 @@ import { argocdProblems } from "./argocd.ts";
 import { bucketProblems } from "./buckets.ts";
 import { foreignProblem } from "./foreign.ts";
 import type { Hub } from "./hub.ts";
+import { isMadeElsewhere, madeElsewhereProblems } from "./made-elsewhere.ts";
 import type { NetworkChoice } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
 import { isOrphan } from "./orphan.ts";
@@ -104,28 +105,30 @@ export function fluxIdentities({ kubeConfig }: Settings): Readonly<Record<string
 
 /** Decides what may be made. A spoke that runs keeps running: what the new specification may not have stays as it is and is reported. */
 export function plan(question: PlanQuestion): Plan {
-  const { network } = question;
-  const { names } = surroundingsOf(question.spoke, question.hub);
-  const { version, problem: versionProblem } = versionPlan(question);
-  const { cidrs, problem: endpointProblem } = endpointPlan(question);
+  const { network, spoke, observed } = question;
+  const { names } = surroundingsOf(spoke, question.hub);
+  const elsewhere = isMadeElsewhere(spoke);
+  const { version, problem: versionProblem } = elsewhere ? {} : versionPlan(question);
+  const { cidrs, problem: endpointProblem } = elsewhere ? {} : endpointPlan(question);
   const problems = [
     network.problem,
-    ...placeProblems(question.spoke, question.hub),
-    ...zoneProblem({ ...question, spec: question.spoke.spec }),
+    ...placeProblems(spoke, question.hub),
+    ...(elsewhere ? [] : zoneProblem({ ...question, spec: spoke.spec })),
     versionProblem,
     endpointProblem,
     ...identityProblem(question),
     ...addonProblems(question),
     ...argocdProblems(question),
-    ...bucketProblems({ spoke: question.spoke, names }),
+    ...bucketProblems({ spoke, names }),
     ...releaseProblem(question),
-    ...foreignProblem(question.observed, question.spoke.metadata.name, names.cluster),
+    ...madeElsewhereProblems(spoke, observed),
+    ...foreignProblem(observed, spoke.metadata.name, names.cluster),
   ].filter((problem) => problem !== undefined);
   return {
     network,
     ...(version === undefined ? {} : { kubernetesVersion: version }),
     ...(cidrs === undefined ? {} : { publicAccessCidrs: cidrs }),
-    privateAccessCidrs: privateAccessCidrs(question),
+    privateAccessCidrs: elsewhere ? [] : privateAccessCidrs(question),
     problems,
   };
 }

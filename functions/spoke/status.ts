@@ -63,7 +63,7 @@ const working: Readonly<Record<string, Phase>> = {
 /** Conditions that inform, and don't count for Ready. */
 export const informative: readonly string[] = ["Deleting", hubAccessType];
 
-const patient = ["InProgress", "Waiting", "NotRunning", "Throttled"];
+const patient = ["InProgress", "Waiting", "NotRunning", "NotMadeYet", "Throttled"];
 
 /** The phase and the message that people see first: of the first condition that is not as it should be. */
 export function summaryOf(conditions: readonly SpokeCondition[]): Pick<SpokeStatus, "phase" | "message"> {
@@ -74,7 +74,8 @@ export function summaryOf(conditions: readonly SpokeCondition[]): Pick<SpokeStat
   if (refused) return { phase: "Refused", message: refused.message };
   const failing = open.find(({ type, reason }) => type !== "VersionCurrent" && !patient.includes(reason));
   if (failing) return { phase: "Failing", message: failing.message };
-  const [next] = open;
+  // What everything else waits for, and nobody here can hurry.
+  const next = open.find(({ reason }) => reason === "NotMadeYet") ?? open[0];
   if (!next) return { phase: "Ready", message: "the spoke runs" };
   return { phase: working[next.type] ?? "Pending", message: next.message };
 }

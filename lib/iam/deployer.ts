@@ -146,7 +146,7 @@ function secretStatements(scope: DeployerScope): Statement[] {
       Sid: "KeyAliases",
       Effect: "Allow",
       Action: ["kms:CreateAlias", "kms:DeleteAlias", "kms:UpdateAlias"],
-      Resource: [names.clusterKeyAlias, names.secretsKeyAlias].map(name.kmsAlias),
+      Resource: [names.clusterApiKeyAlias, names.clusterKeyAlias, names.secretsKeyAlias].map(name.kmsAlias),
     },
     {
       // Of the fleet's secrets, where spokes in other accounts read some of them.

@@ -1,6 +1,7 @@
 import { charts } from "../product.ts";
 import {
   certManagerGroup,
+  clusterApiGroup,
   externalDnsGroup,
   type GoGroup,
   imageAutomationGroup,
@@ -58,7 +59,7 @@ const other = (group: GoGroup, module: string) => ({ group, tag: versionOf(group
 
 const withoutV = (version: string): string => version.replace(/^v/, "");
 
-/** By the names of their folders in repos/gitops-system/tools/base/addons. */
+/** By the names of their folders in repos/gitops-system/tools/base/addons; cluster_api is the hub's (platform/hub/cluster-api). */
 export const addons = {
   external_dns: {
     group: externalDnsGroup,
@@ -157,6 +158,25 @@ export const addons = {
         path: "/bin/node_exporter",
         user: "nobody",
         other: other(nodeExporterGroup, "github.com/prometheus/node_exporter"),
+      },
+    },
+  },
+  // Without a chart: Git has upstream's manifests.
+  cluster_api: {
+    group: clusterApiGroup,
+    module: "sigs.k8s.io/cluster-api",
+    // Dockerfile of each
+    images: {
+      "registry.k8s.io/cluster-api/cluster-api-controller": {
+        program: "cluster-api",
+        path: "/manager",
+        user: "65532",
+      },
+      "registry.k8s.io/cluster-api-aws/cluster-api-aws-controller": {
+        program: "cluster-api-provider-aws",
+        path: "/manager",
+        user: "65532",
+        other: other(clusterApiGroup, "sigs.k8s.io/cluster-api-provider-aws/v2"),
       },
     },
   },

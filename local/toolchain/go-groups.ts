@@ -109,6 +109,13 @@ export const kubeStateMetricsGroup = addonGroup("kube-state-metrics", (version) 
   "k8s.io/kube-state-metrics/v2/pkg/app.ClientGoVersion": version("k8s.io/client-go"),
 }));
 
+// Alone: Cluster API's own versions, with which its AWS provider is built too.
+export const clusterApiGroup = addonGroup("cluster-api", (version) => ({
+  // hack/version.sh of both
+  "sigs.k8s.io/cluster-api/version.gitVersion": version("sigs.k8s.io/cluster-api"),
+  "sigs.k8s.io/cluster-api-provider-aws/v2/version.gitVersion": version("sigs.k8s.io/cluster-api-provider-aws/v2"),
+}));
+
 // Alone, with the Kubernetes versions of its own go.mod. No add-on of a cluster: its programs run on this machine, for who asks for them.
 export const argocdGroup = addonGroup("argocd", (version) => ({
   // Makefile
@@ -124,6 +131,7 @@ export const addonGroups: readonly GoGroup[] = [
   prometheusGroup,
   nodeExporterGroup,
   kubeStateMetricsGroup,
+  clusterApiGroup,
   argocdGroup,
 ];
 

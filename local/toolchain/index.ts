@@ -17,6 +17,7 @@ import { inTurn, sayTurn } from "./turn.ts";
 export { type AddonName, addonImages, addonNames, addons, readAddonNames } from "./addons.ts";
 export { offerIn } from "./archive.ts";
 export { chartVersions } from "./charts.ts";
+export { clusterApiManifests } from "./cluster-api.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";
 export { type BuiltAddons, type BuiltArgocd, ensureAddonProgram, ensureAddons, ensureArgocd } from "./ensure-addons.ts";
 export { type Image, imageReferences } from "./images.ts";
@@ -62,6 +63,14 @@ export async function ensureToolchain(
 
 /** Whether this checkout's Go programs are in the cache: without them a run needs the time and the disk of a build. */
 export const isBuilt = (root: string): Promise<boolean> => areBuilt(root, goGroups);
+
+/** The toolchain's helm, for who can do without: undefined while it is not built. */
+export async function builtHelm(): Promise<string | undefined> {
+  const root = cacheRoot();
+  if (!(await areBuilt(root, [mainGroup]))) return undefined;
+  const { group, key } = await goEntry(root, mainGroup);
+  return join(root, group, key, "helm");
+}
 
 /** Whether all that takes Go is in the cache: without it a run needs Go on this machine, or a release. */
 export const isFilled = async (root: string): Promise<boolean> => areComplete(await archiveEntries(root));

@@ -516,6 +516,38 @@ describe("a stack with metrics", () => {
   });
 });
 
+describe("a stack whose Cluster API makes clusters", () => {
+  it("has a role for its AWS provider, a key for its clusters, and tells the bridge of both; by default there is neither", async () => {
+    const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:clusterApi": "true" });
+    const data = outputs["bridgeData"] as Record<string, string>;
+    expect(data).toMatchObject({
+      cluster_api_iam_role_arn: expect.stringMatching(/:role\/fleet-dev-hub-cluster-api$/),
+      cluster_api_namespace: "capa-system",
+      cluster_api_service_account: "capa-controller-manager",
+      cluster_api_kms_key_arn: expect.stringMatching(/^arn:aws:kms:/),
+    });
+    const inputs = (name: string) => resources.find((each) => each.name === name)?.inputs ?? {};
+    const document = JSON.parse(String(inputs("cluster-api-policy")["policy"]));
+    const may = (action: string, resource: string, context = {}) => allowed(document, { action, resource, context });
+    const role = (name: string) => `arn:aws:iam::${data["aws_account_id"]}:role/${name}`;
+    const bounded = { "iam:PermissionsBoundary": data["permissions_boundary_arn"] ?? "" };
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-cluster"), bounded)).toBe(true);
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), bounded)).toBe(true);
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"))).toBe(false);
+    for (const other of ["fleet-dev-spoke-blue-crossplane", "fleet-dev-hub-crossplane", "somebodys"])
+      expect(may("iam:CreateRole", role(other), bounded), other).toBe(false);
+    const cluster = (name: string) => `arn:aws:eks:${data["aws_region"]}:${data["aws_account_id"]}:cluster/${name}`;
+    expect(may("eks:UpdateClusterVersion", cluster("fleet-dev-spoke-blue"))).toBe(true);
+    expect(may("eks:DeleteCluster", cluster("fleet-dev-hub"))).toBe(false);
+    const forAws = { "kms:GrantIsForAWSResource": "true" };
+    expect(may("kms:CreateGrant", data["cluster_api_kms_key_arn"] ?? "", forAws)).toBe(true);
+    expect(may("kms:CreateGrant", data["cluster_api_kms_key_arn"] ?? "")).toBe(false);
+    expect(may("kms:CreateGrant", data["secrets_kms_key_arn"] ?? "", forAws)).toBe(false);
+    expect(run("dev").outputs["bridgeData"]).not.toHaveProperty("cluster_api_iam_role_arn");
+    expect(run("dev").resources.filter(({ name }) => name.startsWith("cluster-api"))).toEqual([]);
+  });
+});
+
 describe("a stack whose Argo CD acts on spokes", () => {
   it("has a role for Argo CD's controller that assumes one other role, which only it assumes and which may do nothing in AWS; by default there is none", async () => {
     const { resources, outputs } = await runStack("dev", {

@@ -4,6 +4,7 @@ import { adoptPolicy } from "../../lib/iam/adopt.ts";
 import { adoptHubPolicy } from "../../lib/iam/adopt-hub.ts";
 import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
+import { clusterApiPolicy } from "../../lib/iam/cluster-api.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
 import { databasePrefix } from "../../lib/iam/databases.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
@@ -92,6 +93,14 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       dnsSuffix: suffix,
     }),
     "Flux on the hub": spokeViewerPolicy(scope, names.spokePrefix),
+    "Cluster API on the hub": clusterApiPolicy({
+      ...scope,
+      fleet,
+      dnsSuffix: suffix,
+      spokePrefix: names.spokePrefix,
+      boundaryArn: named.policy(names.boundaryPolicy),
+      keyArn: named.kmsKey("00000000-0000-0000-0000-000000000000"),
+    }),
     "Argo CD on the hub": argocdPolicy(named.role(names.argocdSpokesRole)),
     "spokes for an Argo CD elsewhere": argocdSecretsPolicy(named.secret(names.argocdSecret("*"))),
   };

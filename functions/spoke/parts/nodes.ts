@@ -4,6 +4,7 @@ import { eksAddons } from "../api.ts";
 import type { Context } from "../context.ts";
 import { fact } from "../facts.ts";
 import { at } from "../kube.ts";
+import { isMadeElsewhere } from "../made-elsewhere.ts";
 import { nodeGroups } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
 import { type Resource, resources } from "../resources.ts";
@@ -51,6 +52,7 @@ function addonsFollow({ observed, settings, spoke }: Context, kubernetesVersion:
 /** Nodes follow the version that the control plane runs, after the add-ons: a node is never ahead of either. */
 export function nodesVersion(context: Context): string | undefined {
   const running = runningVersion(context.observed);
+  if (isMadeElsewhere(context.spoke)) return running;
   const { serving } = nodeGroups(context);
   const current = at(context.observed.get(serving)?.spec, "forProvider", "version");
   if (typeof current !== "string" || running === undefined || addonsFollow(context, running)) return running;
@@ -60,10 +62,11 @@ export function nodesVersion(context: Context): string | undefined {
 /**
  * The AMI release that the Composition names for this Kubernetes version. Undefined where it names none, or one that is older than what
  * runs: EKS rolls nothing back ("You cannot roll back a node group", UpdateNodegroupVersion), and takes the newest release by itself
- * when the launch template changes.
+ * when the launch template changes. Undefined, too, where something else makes the nodes.
  */
 export function nodesRelease(context: Context, kubernetesVersion: string | undefined): string | undefined {
   const { observed, settings, spoke } = context;
+  if (isMadeElsewhere(spoke)) return undefined;
   const wanted = settings.kubernetesVersions[kubernetesVersion ?? ""]?.nodes?.[spoke.spec.nodes.amiType];
   const groups = nodeGroups(context);
   const running = observed.text(groups.wanted.group, "releaseVersion");

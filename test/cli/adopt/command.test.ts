@@ -57,6 +57,11 @@ test("a second time changes nothing", async () => {
   expect(its.at.read(file)).toBe(before);
 });
 
+test("refuses a Spoke whose cluster Cluster API makes: the hub finds it by its name", async () => {
+  its.at.write(file, spokeText("blue", "  existing:\n    madeBy: ClusterAPI\n"));
+  await expect(adopt()).rejects.toThrow(/existing\.madeBy ClusterAPI .*leave it as it is/s);
+});
+
 test("takes a Spoke in again that was let go", async () => {
   its.at.write(file, spokeText("blue", "  deletionPolicy: Orphan\n"));
   await adopt();

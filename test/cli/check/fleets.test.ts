@@ -9,7 +9,15 @@ import { FluxBuild } from "../../../cli/render/generate.ts";
 import { openWorkspace } from "../../../cli/render/workspace.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { repos } from "../../repos/support/spoke.ts";
-import { type Change, fleetFolder, found, removeCopies, spoke, withChanges } from "../support/seeds.ts";
+import {
+  type Change,
+  clusterApiSpoke,
+  fleetFolder,
+  found,
+  removeCopies,
+  spoke,
+  withChanges,
+} from "../support/seeds.ts";
 import { argocdActs } from "../support/spoke-seeds.ts";
 
 afterAll(removeCopies);
@@ -154,6 +162,57 @@ test("a hub that names platform/hub/cluster-inventory gets the definition of Clu
     "flux-system: ArtifactGenerator hub-cluster-inventory",
     "flux-system: Kustomization cluster-inventory",
   ]);
+});
+
+test("a hub that names platform/hub/cluster-api gets Cluster API from upstream's repositories, and what its clusters need", () => {
+  const folder = fleetFolder("fleet");
+  const changes = [{ ...folder, to: `${folder.to}  - ../../platform/hub/cluster-api\n` }];
+  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
+  const plain = onHub("fleet", [folder]);
+  expect(onHub("fleet", changes).filter((object) => !plain.includes(object))).toEqual([
+    "cluster-api-cert-manager: HelmRelease cert-manager",
+    "cluster-api-cert-manager: HelmRepository cert-manager",
+    "cluster-api-cert-manager: Namespace cert-manager",
+    "cluster-api-cert-manager: Secret pull-secret",
+    "cluster-api-clusters: ConfigMap eks-cluster-dev",
+    "cluster-api-clusters: ConfigMap eks-cluster-prod",
+    "cluster-api-clusters: Namespace cluster-api-clusters",
+    "flux-system: ArtifactGenerator hub-cluster-api",
+    "flux-system: GitRepository cluster-api",
+    "flux-system: GitRepository cluster-api-provider-aws",
+    "flux-system: Kustomization cluster-api",
+    "flux-system: Kustomization cluster-api-aws",
+    "flux-system: Kustomization cluster-api-cert-manager",
+    "flux-system: Kustomization cluster-api-clusters",
+  ]);
+});
+
+describe("a spoke of templates/cluster-api", () => {
+  const folder = fleetFolder("fleet");
+  const onCluster: readonly Change[] = [
+    ...clusterApiSpoke("blue", "10.70.0.0/18"),
+    { ...folder, to: `${folder.to}  - ../../platform/hub/cluster-api\n` },
+  ];
+
+  test("is a HelmRelease of the chart in the version of its environment, the log group before it, and the Spoke after it", () => {
+    const objects = onHub("fleet", onCluster).filter((object) => object.includes("blue"));
+    expect(objects).toEqual([
+      "cluster-blue-logs: Group cluster-blue",
+      "cluster-blue: HelmRelease cluster-blue",
+      "each-spoke: Kustomization cluster-blue",
+      "each-spoke: Kustomization cluster-blue-logs",
+      "each-spoke: Kustomization spoke-blue",
+      "spoke-blue: Spoke blue",
+    ]);
+  });
+
+  test("passes every check, and has everything on its cluster that any spoke has", () => {
+    withChanges(onCluster, (repos) => {
+      const report = check({ repos, build: buildText });
+      expect(found(report, repos)).toEqual([]);
+      expect(report.clusters).toContain("blue");
+    });
+  });
 });
 
 test("a ClusterProfile in Git is checked against the definition in Git", () => {

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { Files } from "../../../cli/render/files.ts";
+import { Files, manifestsBelow } from "../../../cli/render/files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fleet-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -31,4 +31,13 @@ test("a file may hold binary data and an alias of what surrounds it", () => {
   const content = read("odd.yaml", "self: &self\n  inner: *self\nbytes: !!binary aGk=\n");
   expect(content.self.inner).toBe(content.self);
   expect(Buffer.from(content.bytes).toString()).toBe("hi");
+});
+
+test("of a Helm chart no file is a manifest, and beside it every YAML file is one", () => {
+  const below = join(folder, "below");
+  for (const file of ["one.yaml", "notes.txt", "chart/Chart.yaml", "chart/templates/two.yaml", "charts/three.yml"]) {
+    mkdirSync(join(below, file, ".."), { recursive: true });
+    writeFileSync(join(below, file), "");
+  }
+  expect(manifestsBelow(below)).toEqual([join(below, "charts/three.yml"), join(below, "one.yaml")]);
 });

@@ -36,6 +36,15 @@ describe("fleet scale", () => {
     expect(nodes()).toEqual({ min: 1, desired: 1, max: 2 });
   });
 
+  test("refuses a spoke whose cluster Cluster API makes, and says where its nodes are", async () => {
+    const before = spokeText("blue", "  existing:\n    madeBy: ClusterAPI\n");
+    at.write(file, before);
+    const { code, said } = await scale("--nodes", "3");
+    expect(code).toBe(2);
+    expect(said).toMatch(/existing\.madeBy ClusterAPI[\s\S]*cluster\/release\.yaml/);
+    expect(at.read(file)).toBe(before);
+  });
+
   test("changes nothing when it runs again, and says so", async () => {
     await scale("--nodes", "3");
     const before = at.read(file);

@@ -22,6 +22,15 @@ describe("fleet upgrade", () => {
     expect(said).toContain('git commit -m "Upgrade spoke blue to Kubernetes 1.35"');
   });
 
+  test("refuses a spoke whose cluster Cluster API makes, and says what raises its version", async () => {
+    const before = running("1.34", "  existing:\n    madeBy: ClusterAPI\n");
+    at.write(file, before);
+    const { code, said } = await upgrade();
+    expect(code).toBe(2);
+    expect(said).toMatch(/existing\.madeBy ClusterAPI[\s\S]*version of the chart/);
+    expect(at.read(file)).toBe(before);
+  });
+
   test("takes the next version by its number, not by its letters", async () => {
     at.write(composition, at.read(composition).replace('"1.34":', '"1.100":\n          "1.34":'));
     at.write(file, running("1.99"));

@@ -4,7 +4,9 @@ import { dirname, join, relative } from "node:path";
 import { expect } from "vitest";
 import type { Report } from "../../../cli/check/check.ts";
 import { variable } from "../../../cli/render/envsubst.ts";
+import { filesBelow } from "../../../cli/render/files.ts";
 import type { Rule } from "../../../cli/render/findings.ts";
+import { fillTemplate } from "../../../lib/template.ts";
 import { repos } from "../../repos/support/spoke.ts";
 
 /** Faults to put into a copy of repos/, each with the one finding that is expected of it. */
@@ -100,6 +102,23 @@ spec:
     to: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gitops-system.yaml\n  - gitops-workloads.yaml\n",
   },
 ];
+
+/** A Spoke over a cluster that Cluster API makes, with what templates/cluster-api has. */
+export const clusterApiSpoke = (name: string, cidr: string, fleet = "fleet"): Change[] => {
+  const template = join(repos, "gitops-system", "templates", "cluster-api");
+  const values = { name, fleet, cidr, region: "eu-west-1", environment: "dev" };
+  const folder = `gitops-system/spokes/${fleet}/${name}`;
+  const own = spoke(name, cidr, fleet).map((change) =>
+    change.file === `${folder}/spoke.yaml`
+      ? { ...change, to: `${change.to}  existing:\n    madeBy: ClusterAPI\n` }
+      : change,
+  );
+  const files = filesBelow(template).map((file) => ({
+    file: join(folder, relative(template, file)),
+    to: fillTemplate(readFileSync(file, "utf8"), values),
+  }));
+  return [...own, ...files];
+};
 
 const secret = `apiVersion: v1
 kind: Secret

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { contentFolder } from "../../../product.ts";
 import { CHECKOUT } from "../../../product-paths.ts";
 import { addonOf, addonVersion, groupsOf } from "../../../toolchain/addons.ts";
@@ -38,7 +38,18 @@ describe("the add-ons that are off by default", () => {
       "quay.io/prometheus/prometheus:v3.8.1",
       "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.18.0",
       "quay.io/prometheus/node-exporter:v1.9.1",
+      "registry.k8s.io/cluster-api/cluster-api-controller:v1.12.0",
+      "registry.k8s.io/cluster-api-aws/cluster-api-aws-controller:v2.11.1",
     ]));
+
+  test("are of the releases of Cluster API whose manifests a hub gets", () => {
+    const sources = readFileSync(
+      join(contentFolder(CHECKOUT, "gitops-system"), "platform/hub/cluster-api/sources.yaml"),
+      "utf8",
+    );
+    const tags = parseAllDocuments(sources).map((source) => source.toJS().spec.ref.tag);
+    expect(addonImages("cluster_api").map((image) => image.split(":")[1])).toEqual(tags);
+  });
 
   test.each(pinned)(
     "have charts, or without one programs, of the versions that Git pins in %s, where it pins one",
@@ -103,6 +114,6 @@ describe("names of add-ons", () => {
     expect(readAddonNames(["cert_manager", "external_dns", "cert_manager"])).toEqual(["external_dns", "cert_manager"]));
   test("that nobody knows are refused with those that are allowed", () =>
     expect(() => readAddonNames(["external-dns", "cert_manager", ""])).toThrow(
-      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus',
+      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api',
     ));
 });

@@ -442,6 +442,38 @@ export const ruleCases: readonly RuleCase[] = [
     },
   },
   {
+    name: "a cluster that Cluster API makes",
+    change: { spec: { network: { cidr: placed.cidr }, existing: { madeBy: "ClusterAPI" } } },
+  },
+  {
+    name: "a cluster that Cluster API makes, in a network that nobody names",
+    change: { spec: { existing: { madeBy: "ClusterAPI" } } },
+    refused: "existing.madeBy needs network.cidr",
+  },
+  {
+    name: "a cluster that Cluster API makes, in another account",
+    change: {
+      spec: {
+        network: { cidr: placed.cidr },
+        existing: { madeBy: "ClusterAPI" },
+        account: { id: "111111111111", providerConfigRef: { name: "payments" } },
+      },
+    },
+    refused: "existing.madeBy can't go with account",
+  },
+  {
+    name: "a cluster of a maker that the hub does not know",
+    change: { spec: { network: { cidr: placed.cidr }, existing: { madeBy: "eksctl" } } },
+    refused: "spec.existing.madeBy",
+    at: "spec.existing.madeBy",
+  },
+  {
+    name: "a cluster that passes from Cluster API to Crossplane",
+    before: { spec: { network: { cidr: placed.cidr }, existing: { madeBy: "ClusterAPI" } } },
+    change: { spec: { network: { cidr: placed.cidr }, existing: null } },
+    refused: "existing can't be changed",
+  },
+  {
     name: "what exists, without its network",
     change: { spec: { existing: { vpc } } },
     refused: "existing needs network.cidr and network.availabilityZones",

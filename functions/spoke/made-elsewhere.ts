@@ -1,0 +1,36 @@
+import { databasesAddon } from "../../lib/iam/databases.ts";
+import type { Spoke } from "./api.ts";
+import type { Observed } from "./observed.ts";
+import type { SpokeProblem } from "./problems.ts";
+import { resources } from "./resources.ts";
+
+/**
+ * A cluster that Cluster API makes, scales, upgrades and removes (`spec.existing.madeBy`), under the names that the Spoke would give it. The
+ * hub looks at it and changes nothing of it: what a Spoke adds are identities, access and the bootstrap chain.
+ */
+
+export const isMadeElsewhere = ({ spec }: Pick<Spoke, "spec">): boolean => spec.existing?.madeBy !== undefined;
+
+/** Add-ons that need what only the Composition makes: subnets that the hub knows, or that carry Karpenter's tag. */
+const ofOwnNetwork: readonly string[] = [databasesAddon, "karpenter", "karpenter_nodes"];
+
+/** What a Spoke asks of a cluster that is made elsewhere and can't have. */
+export function madeElsewhereProblems(spoke: Pick<Spoke, "spec">, observed: Observed): SpokeProblem[] {
+  if (!isMadeElsewhere(spoke)) return [];
+  const refused = spoke.spec.addons.filter((addon) => ofOwnNetwork.includes(addon));
+  const addons = {
+    reason: "AddonsNotPermitted",
+    message:
+      `spec.addons ${refused.join(", ")} need the subnets of a network that the hub makes, and Cluster API makes this one: ` +
+      "take them out of spec.addons",
+  };
+  const { cidr } = spoke.spec.network;
+  const made = observed.text(resources.vpc, "cidrBlock");
+  const network = {
+    reason: "NetworkDiffers",
+    message:
+      `the VPC of the cluster has the network ${made}, and spec.network.cidr says ${cidr}, which the hub has claimed for it: neither can be ` +
+      "changed, so remove this Spoke, then its cluster, and add both again with one network",
+  };
+  return [...(refused.length > 0 ? [addons] : []), ...(made !== undefined && made !== cidr ? [network] : [])];
+}

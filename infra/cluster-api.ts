@@ -1,0 +1,50 @@
+import * as pulumi from "@pulumi/pulumi";
+import { EncryptionKey } from "../components/encryption-key.ts";
+import type { FleetBoundary } from "../components/fleet-boundary.ts";
+import type { HubCluster } from "../components/hub-cluster.ts";
+import { IrsaRole } from "../components/irsa-role.ts";
+import { clusterApiPolicy } from "../lib/iam/cluster-api.ts";
+import type { Tags } from "../lib/labels.ts";
+import { clusterApiController, fleetNames } from "../lib/names.ts";
+import type { AwsAccount } from "./account.ts";
+import type { Settings } from "./settings.ts";
+
+/** What Cluster API on the hub needs in AWS: the role of its AWS provider, and the key of the clusters that it makes. */
+export interface ClusterApi {
+  readonly role: IrsaRole;
+  readonly key: EncryptionKey;
+}
+
+/** Undefined in a stack without it. */
+export function clusterApi(
+  settings: Settings,
+  account: AwsAccount,
+  cluster: HubCluster,
+  boundary: FleetBoundary,
+  tags: Tags,
+): ClusterApi | undefined {
+  if (!settings.clusterApi) return undefined;
+  const { fleet, kmsDeletionWindowDays, permissionsBoundary, protect } = settings;
+  const names = fleetNames(fleet);
+  const key = new EncryptionKey("cluster-api", {
+    description: `Kubernetes secrets of clusters of fleet ${fleet} that Cluster API makes`,
+    alias: names.clusterApiKeyAlias,
+    kmsDeletionWindowDays,
+    tags,
+    protect,
+  });
+  const role = new IrsaRole("cluster-api", {
+    roleName: names.clusterApiRole,
+    description: "Cluster API makes clusters of the fleet",
+    oidc: cluster.oidc,
+    subject: clusterApiController,
+    policy: pulumi
+      .all([pulumi.output(account), boundary.arn, key.arn])
+      .apply(([scope, boundaryArn, keyArn]) =>
+        clusterApiPolicy({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn, keyArn }),
+      ),
+    permissionsBoundary: permissionsBoundary || undefined,
+    tags,
+  });
+  return { role, key };
+}
