@@ -55,7 +55,7 @@ const taggedKinds: Readonly<Record<string, ManagedKind>> = {
 };
 
 /** Types with a name of their own, which AWS is asked for. */
-export const namedTypes = [
+const namedTypes = [
   "aws:cloudwatch/logGroup:LogGroup",
   "aws:iam/policy:Policy",
   "aws:iam/role:Role",

@@ -5,7 +5,7 @@ import type { HubInAws } from "../../../../cli/adopt-hub/locate.ts";
 const project = "urn:pulumi:prod::eks-gitops-fleet::";
 const component = (path: string) => path.split("/").map((type) => `eks-gitops-fleet:index:${type}`);
 /** URN of a resource of `type` in the components whose types `path` names. */
-export const urn = (path: string, type: string, name: string): string =>
+const urn = (path: string, type: string, name: string): string =>
   `${project}${[...(path === "" ? [] : component(path)), type].join("$")}::${name}`;
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -26,9 +26,9 @@ const network = (type: string, name: string, inputs = {}, from = {}): Made => ({
 const vpc = urn("Network", "aws:ec2/vpc:Vpc", "hub-vpc");
 const table = urn("Network", "aws:ec2/routeTable:RouteTable", "hub-private-0");
 const subnet = urn("Network", "aws:ec2/subnet:Subnet", "hub-private-0");
-export const keyUrn = urn("EncryptionKey", "aws:kms/key:Key", "secrets-key");
+const keyUrn = urn("EncryptionKey", "aws:kms/key:Key", "secrets-key");
 export const aliasUrn = urn("EncryptionKey", "aws:kms/alias:Alias", "secrets-alias");
-export const roleUrn = urn("IrsaRole", "aws:iam/role:Role", "crossplane-role");
+const roleUrn = urn("IrsaRole", "aws:iam/role:Role", "crossplane-role");
 export const secretUrn = urn("GitCredentials/ManagedSecret", "aws:secretsmanager/secret:Secret", "git-secret");
 export const sealingUrn = urn("SealingKeys/ManagedSecret", "aws:secretsmanager/secret:Secret", "prod/1-secret");
 
