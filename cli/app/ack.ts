@@ -4,10 +4,20 @@ import type { Problem } from "../../lib/problems.ts";
 import { below, type Files, instantiate, withListed } from "../folder.ts";
 import { choiceProblems } from "../usage.ts";
 import { defaultAwsKinds } from "./aws-kinds.ts";
-import type { SpokeFacts } from "./clusters.ts";
-import type { AppRequest } from "./rules.ts";
 
 /** Tables and queues by ACK's kinds: what an application has for that. */
+
+/** What a request says of an application's kinds in AWS. */
+interface Ordering {
+  readonly awsKinds?: readonly string[] | undefined;
+  readonly awsEngine?: string | undefined;
+}
+
+/** What a Spoke's file says of its add-ons. */
+interface Addons {
+  readonly addons: readonly string[];
+  readonly path: string;
+}
 
 /** Whose kinds an application's tables and queues are; the first one without being asked. */
 export const awsEngines = ["crossplane", "ack"] as const;
@@ -25,13 +35,13 @@ export const overlayOf = (environment: string, engine: string | undefined): stri
   `./overlays/${environment}${engine === "ack" ? "-ack" : ""}`;
 
 /** The add-ons that an application needs. */
-const addonsOf = ({ awsKinds = defaultAwsKinds }: Pick<AppRequest, "awsKinds">): string[] =>
+const addonsOf = ({ awsKinds = defaultAwsKinds }: Ordering): string[] =>
   Object.entries(addons).flatMap(([kind, addon]) => (awsKinds.includes(kind) ? [addon] : []));
 
-const isByAck = ({ awsEngine }: AppRequest): boolean => awsEngine === "ack";
+const isByAck = ({ awsEngine }: Ordering): boolean => awsEngine === "ack";
 
 /** The problems of what a request says of whose kinds it orders by. */
-export function awsEngineProblems(request: AppRequest): Problem[] {
+export function awsEngineProblems(request: Ordering): Problem[] {
   const { awsEngine, awsKinds = defaultAwsKinds } = request;
   if (awsEngine === undefined) return [];
   const unknown = choiceProblems(flag, awsEngine, awsEngines, `leave it out for ${awsEngines[0]}`);
@@ -47,7 +57,7 @@ export function awsEngineProblems(request: AppRequest): Problem[] {
 }
 
 /** The problem of a checkout from before this. */
-export function ackTemplateProblems(checkout: string, request: AppRequest): Problem[] {
+export function ackTemplateProblems(checkout: string, request: Ordering): Problem[] {
   if (!isByAck(request) || existsSync(join(checkout, template))) return [];
   return [
     {
@@ -60,7 +70,10 @@ export function ackTemplateProblems(checkout: string, request: AppRequest): Prob
 }
 
 /** The problem of a Spoke without the controllers. @param facts what the Spoke says, if that is known */
-export function ackAddonProblems(request: AppRequest, facts: SpokeFacts | undefined): Problem[] {
+export function ackAddonProblems(
+  request: Ordering & { readonly cluster: string },
+  facts: Addons | undefined,
+): Problem[] {
   if (!isByAck(request) || facts === undefined) return [];
   const missing = addonsOf(request).filter((addon) => !facts.addons.includes(addon));
   if (missing.length === 0) return [];
@@ -77,7 +90,11 @@ export function ackAddonProblems(request: AppRequest, facts: SpokeFacts | undefi
 }
 
 /** The files of an application with its rights to order by ACK, if the request asks for that. */
-export async function withAck(files: Files, checkout: string, request: AppRequest): Promise<Files> {
+export async function withAck(
+  files: Files,
+  checkout: string,
+  request: Ordering & { readonly app: string },
+): Promise<Files> {
   if (!isByAck(request)) return files;
   return {
     ...files,

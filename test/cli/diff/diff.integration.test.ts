@@ -95,7 +95,9 @@ describe("the facts of a hub", () => {
     const { gaps } = await diff(fleet, "HEAD", "HEAD", { hub: elsewhere });
     expect(gaps.filter((gap) => gap.includes("check-"))).toEqual([]);
     expect(gaps).toContainEqual(
-      expect.stringContaining("spec.region eu-west-1 is not the hub's region ap-southeast-2"),
+      expect.stringContaining(
+        "spec.region eu-west-1 is none of the regions to which the fleet's IAM policies are limited in this account: ap-southeast-2",
+      ),
     );
   });
 });
@@ -134,7 +136,8 @@ describe("the facts that fleet facts recorded", () => {
     const hub = hubMetadata("fleet", "prod");
     return bridgeData({ ...hub, aws: { ...hub.aws, region: "ap-southeast-2" }, hubEgressCidrs: ["203.0.113.10/32"] });
   };
-  const refusal = "spec.region eu-west-1 is not the hub's region ap-southeast-2";
+  const refusal =
+    "spec.region eu-west-1 is none of the regions to which the fleet's IAM policies are limited in this account: ap-southeast-2";
   const note = `the facts about the hub are those of gitops-system/clusters/fleet/bridge.yaml in`;
 
   test("are taken where none are given, and said in one line; recording them changes no cluster", async () => {
