@@ -1,5 +1,12 @@
+import {
+  AmpClient,
+  DescribeAlertManagerDefinitionCommand,
+  paginateListRuleGroupsNamespaces,
+  paginateListWorkspaces,
+} from "@aws-sdk/client-amp";
 import { CloudWatchLogsClient, paginateDescribeLogGroups } from "@aws-sdk/client-cloudwatch-logs";
 import { EC2Client, paginateDescribeSecurityGroups } from "@aws-sdk/client-ec2";
+import { GrafanaClient, paginateListWorkspaces as paginateListGrafanas } from "@aws-sdk/client-grafana";
 import {
   GetOpenIDConnectProviderCommand,
   GetPolicyCommand,
@@ -12,12 +19,20 @@ import {
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { DescribeSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { arns, partitionOf } from "../../lib/iam/policy.ts";
-import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
 import { hubName } from "../../lib/names.ts";
 import { look } from "../adopt/aws.ts";
 import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
-import { type HubInAws, isNamed, type Named, type NamedType } from "./locate.ts";
+import {
+  type HubInAws,
+  isNamed,
+  keepKey,
+  type Named,
+  type NamedType,
+  type WorkspaceType,
+  workspaceTypes,
+} from "./locate.ts";
 import type { Planned } from "./preview.ts";
 
 /** What AWS has of a hub: by its tags, and by the names that the program gives. */
@@ -32,7 +47,8 @@ export interface SoughtHub {
 
 export type LookForHub = (sought: SoughtHub, config: AwsConfig) => Promise<HubInAws>;
 
-const asked = asking("docs/reference/deployer-policy/fleet-adopt-hub.json");
+const ownPolicy = "docs/reference/deployer-policy/fleet-adopt-hub.json";
+const asked = asking(ownPolicy);
 /** What a call gives; undefined where there is nothing of the name. */
 const askedFor = <T>(action: string, call: () => Promise<T>): Promise<T | undefined> =>
   asked(action, () => unlessMissing(call()));
@@ -80,8 +96,7 @@ function finders(config: AwsConfig, account: string, region: string): Readonly<R
       const found = await askedFor("kms:DescribeKey", () => kms.send(new DescribeKeyCommand({ KeyId: name })));
       const { KeyId: key, KeyState } = found?.KeyMetadata ?? {};
       const isGoing = KeyState === "PendingDeletion";
-      const unusable = `AWS is about to delete its key: aws kms cancel-key-deletion --key-id ${key}, then aws kms enable-key --key-id ${key}`;
-      return named(key && name, { key, ...(isGoing && { unusable }) });
+      return named(key && name, { key, ...(isGoing && { unusable: keepKey(key ?? "") }) });
     },
     "aws:secretsmanager/secret:Secret": async ({ name = "" }) => {
       const found = await askedFor("secretsmanager:DescribeSecret", () =>
@@ -91,6 +106,48 @@ function finders(config: AwsConfig, account: string, region: string): Readonly<R
       return named(found?.ARN, found?.DeletedDate === undefined ? {} : { unusable });
     },
   };
+}
+
+type Workspaces = (config: AwsConfig, fleet: string) => Promise<string[]>;
+
+/** The workspaces with the hub's tags. */
+const ofHub = <T extends { readonly tags?: Tags | undefined }>(found: readonly T[], fleet: string): T[] =>
+  found.filter(({ tags }) => tags?.[clusterTag] === hubName && tags[fleetTag] === fleet);
+
+const workspaceFinders: Readonly<Record<WorkspaceType, Workspaces>> = {
+  "aws:amp/workspace:Workspace": async (config, fleet) => {
+    const found = await asked("aps:ListWorkspaces", () =>
+      all(paginateListWorkspaces({ client: new AmpClient(config) }, {}), ({ workspaces }) => workspaces),
+    );
+    const kept = found.filter(({ status }) => status?.statusCode !== "DELETING");
+    return ofHub(kept, fleet).flatMap(({ workspaceId }) => workspaceId ?? []);
+  },
+  "aws:grafana/workspace:Workspace": async (config, fleet) => {
+    const found = await asked("grafana:ListWorkspaces", () =>
+      all(paginateListGrafanas({ client: new GrafanaClient(config) }, {}), ({ workspaces }) => workspaces),
+    );
+    const kept = found.filter(({ status }) => status !== "DELETING");
+    return ofHub(kept, fleet).flatMap(({ id }) => id ?? []);
+  },
+};
+
+/** What is in workspaces of metrics. */
+async function inMetricsOf(amp: AmpClient, ids: readonly string[]): Promise<HubInAws["inMetrics"]> {
+  const read = await Promise.all(
+    ids.map(async (workspaceId) => {
+      const rules = await asked("aps:ListRuleGroupsNamespaces", () =>
+        all(paginateListRuleGroupsNamespaces({ client: amp }, { workspaceId }), (page) => page.ruleGroupsNamespaces),
+      );
+      const manager = await askedFor("aps:DescribeAlertManagerDefinition", () =>
+        amp.send(new DescribeAlertManagerDefinitionCommand({ workspaceId })),
+      );
+      return {
+        rules: rules.flatMap(({ arn }) => arn ?? []),
+        alertManagers: manager === undefined ? [] : [workspaceId],
+      };
+    }),
+  );
+  return { rules: read.flatMap(({ rules }) => rules), alertManagers: read.flatMap((each) => each.alertManagers) };
 }
 
 /** The default security group of each VPC. */
@@ -126,7 +183,8 @@ async function oidcProvidersOf(iam: IAMClient, fleet: string): Promise<string[]>
 /** Asks AWS, with the caller's own credentials. */
 export const lookForHub: LookForHub = async ({ fleet, cluster, region, planned }, config) => {
   const own = { ...config, region };
-  const { account, tagged, cluster: running } = await look({ fleet, spoke: hubName, cluster, region }, config);
+  const sought = { fleet, spoke: hubName, cluster, region, leaving: true };
+  const { account, tagged, cluster: running } = await look(sought, config, ownPolicy);
   const find = finders(own, account, region);
   const named: (readonly [string, Named])[] = [];
   // One after the other: IAM admits few calls in a second.
@@ -135,7 +193,12 @@ export const lookForHub: LookForHub = async ({ fleet, cluster, region, planned }
     const found = await find[type](inputs as Readonly<Record<string, string>>);
     if (found !== undefined) named.push([urn, found]);
   }
-  const [defaultGroups, oidcProviders] = await Promise.all([
+  const wanted = workspaceTypes.filter((type) => planned.some((each) => each.type === type));
+  const workspaces: HubInAws["workspaces"] = Object.fromEntries(
+    await Promise.all(wanted.map(async (type) => [type, await workspaceFinders[type](own, fleet)] as const)),
+  );
+  const [inMetrics, defaultGroups, oidcProviders] = await Promise.all([
+    inMetricsOf(new AmpClient(own), workspaces["aws:amp/workspace:Workspace"] ?? []),
     defaultGroupsOf(
       new EC2Client(own),
       tagged.filter(({ kind }) => kind === "VPC").map(({ id }) => id),
@@ -144,6 +207,6 @@ export const lookForHub: LookForHub = async ({ fleet, cluster, region, planned }
   ]);
   return {
     ...{ account, hasCluster: running !== undefined, tagged, named: new Map(named) },
-    ...{ defaultGroups, oidcProviders },
+    ...{ workspaces, inMetrics, defaultGroups, oidcProviders },
   };
 };

@@ -21,7 +21,7 @@ pulumi up would put a new sealing key in the place of one that spokes use.
 
   --stack NAME           the hub's stack, made anew with pulumi stack init; default: the selected one
   --file FILE            the file to write; default: import.json
-  --profile NAME         profile of the AWS CLI; default: the credentials of the environment
+  --profile NAME         profile of the AWS CLI; default: aws:profile of the stack, or the credentials of the environment
 
 Pulumi is called in the checkout of this project that you are in. AWS is asked with your own credentials: those of the deployer,
 and the rights in docs/reference/deployer-policy/fleet-adopt-hub.json. docs/guides/lost-hub.md says when to use it.
@@ -48,12 +48,20 @@ const lines = (head: string, items: readonly string[]): string[] =>
 
 const tagsIn = ({ inputs }: Planned): Tags => (inputs["tags"] ?? {}) as Tags;
 
+interface Hub {
+  readonly fleet: string;
+  /** EKS name of its cluster. */
+  readonly cluster: string;
+  /** Accounts that the stack may run in; undefined where it names none. */
+  readonly accounts: readonly string[] | undefined;
+}
+
 /** The hub that the stack would make. @throws UsageError when it makes none */
-function hubOf({ planned }: Preview): { readonly fleet: string; readonly cluster: string } {
+function hubOf({ accounts, planned }: Preview): Hub {
   const cluster = planned.find(({ type }) => type === "aws:eks/cluster:Cluster");
   const fleet = planned.map(tagsIn).find((tags) => tags[clusterTag] === hubName)?.[fleetTag];
   const name = cluster?.inputs["name"];
-  if (fleet !== undefined && typeof name === "string") return { fleet, cluster: name };
+  if (fleet !== undefined && typeof name === "string") return { fleet, cluster: name, accounts };
   throw new UsageError(
     "fleet adopt-hub: pulumi up of this stack would make no hub, so its state has one. This is for a stack whose state is lost: is it the right --stack?\nNothing was changed.",
   );
@@ -69,10 +77,14 @@ const replacedKeys = ({ found }: Located, fleet: string): string[] => {
 };
 
 /** @throws UsageError when what AWS has can't be taken in as it is */
-function refuseUnclear(fleet: string, cluster: string, where: string, inAws: HubInAws, located: Located): void {
+function refuseUnclear({ fleet, cluster, accounts }: Hub, where: string, inAws: HubInAws, located: Located): void {
   const fail = (what: string) => {
     throw new UsageError(`fleet adopt-hub (${where}): ${what}\nNothing was changed.`);
   };
+  if (accounts !== undefined && !accounts.includes(inAws.account))
+    fail(
+      `AWS was asked in account ${inAws.account}, and aws:allowedAccountIds of the stack has ${accounts.join(", ")}. Take credentials of that account, with --profile.`,
+    );
   if (inAws.hasCluster)
     fail(
       `EKS has the cluster ${cluster}, and this is for a hub whose cluster is gone. Restore the state from an earlier version of its object in the bucket, then pulumi refresh (docs/guides/recover-a-hub.md).`,
@@ -82,22 +94,21 @@ function refuseUnclear(fleet: string, cluster: string, where: string, inAws: Hub
     fail(
       [
         ...lines(
-          "several resources carry the tags of one:",
+          "more than one resource matches:",
           ambiguous.map(({ planned, ids }) => `${named(planned)}: ${ids.join(", ")}`),
         ),
         `Take the tag ${clusterTag} off those that are not in use, then run this again.`,
       ].join("\n"),
     );
-  const unusable = found.flatMap(({ planned }) => {
-    const why = inAws.named.get(planned.urn)?.unusable;
-    return why === undefined ? [] : [`${named(planned)}: ${why}`];
-  });
-  if (unusable.length > 0) fail([...lines("what is there has to be kept first:", unusable)].join("\n"));
+  const unusable = found.flatMap((each) =>
+    each.unusable === undefined ? [] : [`${named(each.planned)}: ${each.unusable}`],
+  );
+  if (unusable.length > 0) fail(lines("AWS is about to delete these; keep them first:", unusable).join("\n"));
   const replaced = replacedKeys(located, fleet);
   if (replaced.length > 0)
     fail(
       [
-        ...lines("sealing keys, as scope/generation, that are there and whose private keys no state has:", replaced),
+        ...lines("sealing keys, as scope/generation, that exist in Secrets Manager, but not in this state:", replaced),
         "pulumi up would put others in their place, and nothing that they sealed could be opened. In sealingKeys of the stack's configuration",
         "give each scope a generation whose name was never used, as the active one, and leave these out: they stay in Secrets Manager.",
       ].join("\n"),
@@ -117,37 +128,41 @@ export function importFile({ components, nameTable }: Preview, { found }: Locate
   return { nameTable, resources: [...parents.values(), ...found.map(({ planned, id }) => ({ ...planned.entry, id }))] };
 }
 
+/** What `pulumi up` would leave alone or make beside it, for a person. */
+const others = ({ unknown, left }: Located): string[] => [
+  ...lines("Not looked for, pulumi up makes another one. Look in AWS whether there is one:", unknown.map(named)),
+  ...lines("With the hub's tags, and of no use to the new one. Look whose it is; keys and what holds data stay:", left),
+];
+
 /** What was found, for a person. */
-const report = (where: string, { found, left, missing, unknown }: Located): string[] => [
+const report = (where: string, located: Located): string[] => [
   `Found of the hub in ${where}:`,
-  ...columns(found.map(({ planned, id }) => [named(planned), id])).map((line) => `  ${line}`),
-  ...lines("Not there, pulumi up makes it:", missing.map(named)),
-  ...lines(
-    "Not looked for, pulumi up makes another one. Put the ID of one that is there into the file yourself, or delete it in AWS afterwards:",
-    unknown.map(named),
-  ),
-  ...lines("With the hub's tags, and of no use to the new one. Delete it in AWS if nothing uses it:", left),
+  ...columns(located.found.map(({ planned, id }) => [named(planned), id])).map((line) => `  ${line}`),
+  ...lines("Not there, pulumi up makes it:", located.missing.map(named)),
+  ...others(located),
 ];
 
 export async function run(argv: readonly string[], ask = preview, look = lookInAws): Promise<number> {
   const { values, problems } = readLine("adopt-hub", argv, options, {});
   refuse("adopt-hub", problems);
   const asked = await ask(values.stack);
-  const { fleet, cluster } = hubOf(asked);
+  const hub = hubOf(asked);
+  const { fleet, cluster } = hub;
   const region = asked.region ?? process.env["AWS_REGION"];
   if (region === undefined)
     throw new UsageError(
       "fleet adopt-hub: the region of the hub is not known. Set aws:region in the stack's configuration, or AWS_REGION. Nothing was changed.",
     );
+  const profile = values.profile ?? asked.profile;
   const inAws = await look(
     { fleet, cluster, region, planned: asked.planned },
-    values.profile === undefined ? {} : { profile: values.profile },
+    profile === undefined ? {} : { profile },
   );
   const where = `account ${inAws.account}, ${region}`;
   const located = locate(asked.planned, inAws);
-  refuseUnclear(fleet, cluster, where, inAws, located);
+  refuseUnclear(hub, where, inAws, located);
   if (located.found.length === 0) {
-    console.log(`Nothing of the hub is in ${where}: pulumi up makes it`);
+    console.log([`Nothing of the hub is in ${where}: pulumi up makes it`, ...others(located)].join("\n"));
     return 0;
   }
   const file = resolve(values.file ?? "import.json");
@@ -158,6 +173,7 @@ export async function run(argv: readonly string[], ask = preview, look = lookInA
       ...report(where, located),
       `Wrote ${file}. Next:`,
       `  pulumi import --file ${file} --generate-code=false --protect=false${stack}`,
+      `  pulumi preview${stack}        may create and update: stop if it replaces or deletes anything of AWS`,
       `  pulumi up${stack}`,
     ].join("\n"),
   );

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { stackOf } from "../diff/preview.ts";
 import { projectRoot } from "../project.ts";
 
 /** What `pulumi up` of a stack without state would make, as Pulumi says it. */
@@ -53,14 +54,19 @@ export interface Planned {
 }
 
 export interface Preview {
-  /** Region of the hub; undefined where only the environment knows it. */
+  /** Of the AWS provider, by the stack's configuration; undefined where only the environment knows it. */
   readonly region: string | undefined;
+  readonly profile: string | undefined;
+  /** Accounts that the stack may run in; undefined where it names none. */
+  readonly accounts: readonly string[] | undefined;
   readonly planned: readonly Planned[];
   /** Pulumi's lines for the components that it would make, by their names in the file. */
   readonly components: ReadonlyMap<string, Entry>;
   /** URNs of what the state has already and the lines refer to, by their names in the file. */
   readonly nameTable: Readonly<Record<string, string>>;
 }
+
+const fromJson = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
 
 const nameIn = (urn: string): string => urn.split("::").slice(3).join("::");
 
@@ -85,6 +91,8 @@ export function readPreview(preview: unknown, file: unknown): Preview {
     );
   return {
     region: config["aws:region"],
+    profile: config["aws:profile"],
+    accounts: z.array(z.string()).optional().parse(fromJson(config["aws:allowedAccountIds"])),
     planned: steps.flatMap(({ op, urn, newState }) => {
       if (op !== "create" || newState === undefined) return [];
       const { type, parent, inputs, propertyDependencies } = newState;
@@ -98,6 +106,26 @@ export function readPreview(preview: unknown, file: unknown): Preview {
   };
 }
 
+/** Why Pulumi failed: with --json it puts errors among its results, and says elsewhere that there is a newer version. */
+export function whyOf(error: unknown): string {
+  const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
+  if (code === "ENOENT") return "pulumi is not on PATH";
+  const said = stderr
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !line.startsWith("warning:"))
+    .join("\n");
+  return errorsIn(stdout).join("\n") || said || String(error);
+}
+
+/** The errors among the results; none where there are no results. */
+function errorsIn(stdout: string): readonly string[] {
+  try {
+    return stackOf("hub", stdout).errors;
+  } catch {
+    return []; // it ended before it had written them; stderr says why
+  }
+}
+
 /** Asks Pulumi, in the project's folder. */
 export async function preview(stack: string | undefined): Promise<Preview> {
   const folder = await mkdtemp(join(tmpdir(), "fleet-adopt-hub-"));
@@ -108,10 +136,8 @@ export async function preview(stack: string | undefined): Promise<Preview> {
     const { stdout } = await promisify(execFile)("pulumi", given, { cwd: projectRoot(), maxBuffer: 64 << 20 });
     return readPreview(JSON.parse(stdout), JSON.parse(await readFile(file, "utf8")));
   } catch (error) {
-    const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string };
-    const why = code === "ENOENT" ? "pulumi is not on PATH" : stderr?.trim() || stdout?.trim() || String(error);
     throw new Error(
-      `pulumi ${given.join(" ")} failed: ${why}\nThis command asks Pulumi what it would make: log in to the backend, make the stack anew (pulumi stack init), and name it with --stack. Nothing was changed`,
+      `pulumi ${given.join(" ")} failed: ${whyOf(error)}\nThis command asks Pulumi what it would make, in the stack that is named by --stack or selected. Where it does not exist: pulumi stack init. Nothing was changed`,
       { cause: error },
     );
   } finally {

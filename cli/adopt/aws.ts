@@ -44,6 +44,8 @@ export interface Tagged {
   readonly failed?: string;
   /** Of route tables: the ID of each subnet's association, by subnet. */
   readonly associations?: Readonly<Record<string, string>>;
+  /** Of keys: AWS is about to delete it. */
+  readonly leaving?: boolean;
   /** Of route tables: the IPv4 networks that they have a route to. */
   readonly routes?: readonly string[];
 }
@@ -73,17 +75,22 @@ export interface Sought {
   /** EKS name of its cluster. */
   readonly cluster: string;
   readonly region: string;
+  /** Whether keys count that AWS is about to delete; default: no. */
+  readonly leaving?: boolean;
 }
 
-export type Look = (sought: Sought, config: AwsConfig) => Promise<InAws>;
+/** @param policy the file with all rights that the command needs; default: that of fleet adopt */
+export type Look = (sought: Sought, config: AwsConfig, policy?: string) => Promise<InAws>;
 
-const asked = asking("docs/reference/deployer-policy/fleet-adopt.json");
+/** Makes a call, and says which file has the rights where AWS refuses it. */
+type Ask = ReturnType<typeof asking>;
+const ownPolicy = "docs/reference/deployer-policy/fleet-adopt.json";
 
 /** States of what is no longer there, or never was. */
 const gone: readonly (string | undefined)[] = ["deleted", "deleting", "failed"];
 
 /** The network and the launch template, by the spoke's tags. */
-async function taggedOf(ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagged[]> {
+async function taggedOf(asked: Ask, ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagged[]> {
   const Filters = [
     { Name: `tag:${clusterTag}`, Values: [spoke] },
     { Name: `tag:${fleetTag}`, Values: [fleet] },
@@ -159,13 +166,14 @@ const tagsOfKey = (kms: KMSClient, KeyId: string): Promise<Tags | Error> =>
   );
 
 /** Whether a key can be used again, if it can't be used now. */
-async function isKept(kms: KMSClient, KeyId: string): Promise<boolean> {
+async function isKept(asked: Ask, kms: KMSClient, KeyId: string): Promise<boolean> {
   const { KeyMetadata } = await asked("kms:DescribeKey", () => kms.send(new DescribeKeyCommand({ KeyId })));
   return !/^Pending(Replica)?Deletion$/.test(KeyMetadata?.KeyState ?? "");
 }
 
 /** The spoke's KMS keys. KMS finds none by its tags, so that each of the region is asked. */
-async function keysOf(kms: KMSClient, { fleet, spoke }: Sought): Promise<Tagged[]> {
+async function keysOf(asked: Ask, kms: KMSClient, sought: Sought): Promise<Tagged[]> {
+  const { fleet, spoke } = sought;
   const keys = await asked("kms:ListKeys", () => all(paginateListKeys({ client: kms }, {}), ({ Keys }) => Keys));
   const own = await asked("kms:ListResourceTags", async () => {
     const read = await Promise.all(
@@ -177,13 +185,13 @@ async function keysOf(kms: KMSClient, { fleet, spoke }: Sought): Promise<Tagged[
     if (told.length === 0 && first?.tags instanceof Error) throw first.tags;
     return told.filter(({ tags }) => tags[clusterTag] === spoke && tags[fleetTag] === fleet);
   });
-  const kept = await Promise.all(own.map(({ id }) => isKept(kms, id)));
-  return own.filter((_, at) => kept[at]);
+  const kept = await Promise.all(own.map(({ id }) => isKept(asked, kms, id)));
+  return own.flatMap((key, at) => (kept[at] ? [key] : sought.leaving ? [{ ...key, leaving: true }] : []));
 }
 
 const lastPart = (arn: string | undefined): string | undefined => arn?.split("/").at(-1);
 
-async function providerOf(iam: IAMClient, cluster: Cluster): Promise<string | undefined> {
+async function providerOf(asked: Ask, iam: IAMClient, cluster: Cluster): Promise<string | undefined> {
   const issuer = cluster.identity?.oidc?.issuer?.replace(/^https:\/\//, "");
   const { OpenIDConnectProviderList = [] } = await asked("iam:ListOpenIDConnectProviders", () =>
     iam.send(new ListOpenIDConnectProvidersCommand({})),
@@ -193,7 +201,7 @@ async function providerOf(iam: IAMClient, cluster: Cluster): Promise<string | un
   );
 }
 
-async function nodeGroupsOf(eks: EKSClient, clusterName: string): Promise<ClusterInAws["nodeGroups"]> {
+async function nodeGroupsOf(asked: Ask, eks: EKSClient, clusterName: string): Promise<ClusterInAws["nodeGroups"]> {
   const names = await asked("eks:ListNodegroups", () =>
     all(paginateListNodegroups({ client: eks }, { clusterName }), ({ nodegroups }) => nodegroups),
   );
@@ -208,7 +216,12 @@ async function nodeGroupsOf(eks: EKSClient, clusterName: string): Promise<Cluste
 }
 
 /** The rules of the fleet for the private endpoint in the security group that EKS made. */
-async function rulesOf(ec2: EC2Client, group: string | undefined, spoke: string): Promise<ClusterInAws["rules"]> {
+async function rulesOf(
+  asked: Ask,
+  ec2: EC2Client,
+  group: string | undefined,
+  spoke: string,
+): Promise<ClusterInAws["rules"]> {
   if (group === undefined) return {};
   const Filters = [{ Name: "group-id", Values: [group] }];
   const rules = await asked("ec2:DescribeSecurityGroupRules", () =>
@@ -224,6 +237,7 @@ async function rulesOf(ec2: EC2Client, group: string | undefined, spoke: string)
 }
 
 async function clusterOf(
+  asked: Ask,
   { ec2, eks, iam }: { readonly ec2: EC2Client; readonly eks: EKSClient; readonly iam: IAMClient },
   { cluster: name, spoke }: Sought,
 ): Promise<ClusterInAws | undefined> {
@@ -232,25 +246,26 @@ async function clusterOf(
   if (cluster === undefined) return undefined;
   const { encryptionConfig, resourcesVpcConfig, tags = {}, version = "" } = cluster;
   const [oidcProvider, nodeGroups, rules] = await Promise.all([
-    providerOf(iam, cluster),
-    nodeGroupsOf(eks, name),
-    rulesOf(ec2, resourcesVpcConfig?.clusterSecurityGroupId, spoke),
+    providerOf(asked, iam, cluster),
+    nodeGroupsOf(asked, eks, name),
+    rulesOf(asked, ec2, resourcesVpcConfig?.clusterSecurityGroupId, spoke),
   ]);
   const key = lastPart(encryptionConfig?.[0]?.provider?.keyArn);
   return { tags, version, vpcId: resourcesVpcConfig?.vpcId ?? "", key, oidcProvider, nodeGroups, rules };
 }
 
 /** Asks AWS, with the caller's own credentials. */
-export const look: Look = async (sought, config) => {
+export const look: Look = async (sought, config, policy = ownPolicy) => {
+  const asked = asking(policy);
   const own = { ...config, region: sought.region };
   const ec2 = new EC2Client(own);
   const { Account: account = "" } = await asked("sts:GetCallerIdentity", () =>
     new STSClient(own).send(new GetCallerIdentityCommand({})),
   );
   const [tagged, keys, cluster] = await Promise.all([
-    taggedOf(ec2, sought),
-    keysOf(new KMSClient(own), sought),
-    clusterOf({ ec2, eks: new EKSClient(own), iam: new IAMClient(own) }, sought),
+    taggedOf(asked, ec2, sought),
+    keysOf(asked, new KMSClient(own), sought),
+    clusterOf(asked, { ec2, eks: new EKSClient(own), iam: new IAMClient(own) }, sought),
   ]);
   return { account, tagged: [...tagged, ...keys], cluster };
 };

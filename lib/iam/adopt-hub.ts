@@ -7,7 +7,11 @@ export const adoptHubPolicy = (): PolicyDocument =>
     Sid: "WhatIsLeftOfAHub",
     Effect: "Allow",
     Action: [
+      "aps:DescribeAlertManagerDefinition",
+      "aps:ListRuleGroupsNamespaces",
+      "aps:ListWorkspaces",
       "ec2:DescribeSecurityGroups",
+      "grafana:ListWorkspaces",
       "iam:GetOpenIDConnectProvider",
       "iam:GetPolicy",
       "iam:GetRole",

@@ -147,6 +147,11 @@ describe("a hub whose cluster and state are lost", () => {
   }, 1_200_000);
 
   test("comes up again by pulumi up, with its roles, keys and addresses, and a second one finds nothing to do", async () => {
+    const { steps } = JSON.parse(
+      await its.succeed("pulumi", ["preview", "--json", "--non-interactive", "--stack", "local"]),
+    );
+    const operations = new Set(steps.map(({ op }: { readonly op: string }) => op));
+    expect([...operations].sort()).toEqual(["create", "same", "update"]);
     const { code, stdout, stderr } = await up();
     expect(code, stdout + stderr).toBe(0);
     expect(await its.hubIdentities()).toEqual(expect.arrayContaining(hubBefore));

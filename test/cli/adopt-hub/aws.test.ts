@@ -67,10 +67,10 @@ const answers: Answers = {
   GetOpenIDConnectProvider: result("GetOpenIDConnectProvider", memberTags(own)),
 };
 
-async function ask(change: Answers = {}) {
+async function ask(change: Answers = {}, more: readonly Planned[] = []) {
   const aws = await fakeAws({ ...answers, ...change });
   close = aws.close;
-  const sought = { fleet: "shop", cluster: "shop-hub", region: "eu-central-1", planned: all };
+  const sought = { fleet: "shop", cluster: "shop-hub", region: "eu-central-1", planned: [...all, ...more] };
   return { aws, found: () => lookForHub(sought, aws.config) };
 }
 
@@ -92,12 +92,43 @@ test("what has a name is found under it, and what the hub's tags tell", async ()
   ]);
   expect(more).toEqual({
     ...{ account: "111122223333", hasCluster: false },
+    ...{ workspaces: {}, inMetrics: { rules: [], alertManagers: [] } },
     ...{ defaultGroups: { "vpc-1": "sg-1" }, oidcProviders: [provider("OLD")] },
   });
   const allowed = adoptHubPolicy().Statement.flatMap(({ Action }) => Action.map((action) => action.split(":")[1]));
   const asked = [...new Set(aws.asked.map(({ operation }) => operation))];
   // sts:GetCallerIdentity needs no permission.
   expect(asked.filter((operation) => operation !== "GetCallerIdentity" && !allowed.includes(operation))).toEqual([]);
+});
+
+test("workspaces are found by the hub's tags, with what is in them", async () => {
+  const types = ["aws:amp/workspace:Workspace", "aws:grafana/workspace:Workspace"] as const;
+  const rules = "arn:aws:aps:eu-central-1:111122223333:rulegroupsnamespace/ws-1/fleet";
+  const change: Answers = {
+    // What both services call a workspace.
+    ListWorkspaces: {
+      workspaces: [
+        { workspaceId: "ws-1", id: "g-1", alias: "shop", name: "shop", tags: own },
+        {
+          workspaceId: "ws-2",
+          id: "g-2",
+          alias: "shop",
+          name: "shop",
+          tags: { ...own, "fleet.internal/fleet": "other" },
+        },
+      ],
+    },
+    ListRuleGroupsNamespaces: { ruleGroupsNamespaces: [{ arn: rules, name: "fleet" }] },
+    DescribeAlertManagerDefinition: new Refusal("ResourceNotFoundException"),
+  };
+  const { found } = await ask(
+    change,
+    types.map((type) => planned(type, type, {})),
+  );
+  expect(await found()).toMatchObject({
+    workspaces: { [types[0]]: ["ws-1"], [types[1]]: ["g-1"] },
+    inMetrics: { rules: [rules], alertManagers: [] },
+  });
 });
 
 test("what AWS does not have, by each service's own code, is not found", async () => {
@@ -128,8 +159,10 @@ test("what AWS is about to delete has the command that keeps it", async () => {
 });
 
 test("a call that AWS refuses is not taken for nothing there", async () => {
-  const { found } = await ask({ GetRole: new Refusal("AccessDenied") });
-  await expect(found()).rejects.toThrow(
-    /AWS did not answer iam:GetRole: AccessDenied.*Allow this identity iam:GetRole: docs\/reference\/deployer-policy\/fleet-adopt-hub\.json/,
-  );
+  const policy = "docs/reference/deployer-policy/fleet-adopt-hub.json has all that is asked for";
+  const refused = await ask({ GetRole: new Refusal("AccessDenied") });
+  await expect(refused.found()).rejects.toThrow(`Allow this identity iam:GetRole: ${policy}`);
+  await refused.aws.close();
+  const also = await ask({ DescribeVpcs: new Refusal("UnauthorizedOperation") });
+  await expect(also.found()).rejects.toThrow(`Allow this identity ec2:DescribeVpcs: ${policy}`);
 });

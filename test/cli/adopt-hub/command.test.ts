@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { LookForHub } from "../../../cli/adopt-hub/aws.ts";
 import { run } from "../../../cli/adopt-hub/command.ts";
 import type { HubInAws } from "../../../cli/adopt-hub/locate.ts";
-import { readPreview } from "../../../cli/adopt-hub/preview.ts";
+import { readPreview, whyOf } from "../../../cli/adopt-hub/preview.ts";
 import { aliasUrn, importJson, inAws, previewJson, sealingUrn, secretUrn } from "./support/hub.ts";
 
 let folder: string;
@@ -96,9 +96,9 @@ test("says what pulumi up makes, what is not looked for, what is left, and the n
   const stranger = { kind: "EIP" as const, id: "eipalloc-9", tags: { Name: "somebody's" } };
   await adopt({ ...inAws, tagged: [...inAws.tagged, stranger], oidcProviders: ["arn:aws:iam::1:oidc-provider/old"] });
   expect(said).toContain("Found of the hub in account 111122223333, eu-central-1:\n  Vpc hub-vpc ");
-  expect(said).toMatch(/Not there, pulumi up makes it:\n {2}Secret prod\/1-secret\n/);
-  expect(said).toMatch(/Not looked for[^\n]*\n {2}Workspace metrics\n/);
-  expect(said).toMatch(/of no use to the new one[^\n]*\n {2}eipalloc-9\n {2}arn:aws:iam::1:oidc-provider\/old\n/);
+  expect(said).toMatch(/Not there, pulumi up makes it:\n {2}Secret prod\/1-secret\n {2}Workspace metrics\n/);
+  expect(said).toMatch(/Not looked for[^\n]*\n {2}Table other\n/);
+  expect(said).toMatch(/of no use to the new one[^\n]*\n {2}EIP eipalloc-9\n {2}OpenIdConnectProvider arn:aws:iam::1:/);
   expect(said).toContain(`pulumi import --file ${file()} --generate-code=false --protect=false --stack prod\n`);
   expect(said).not.toMatch(/PrivateKey|Cluster hub|SecretVersion/);
 });
@@ -117,6 +117,64 @@ test("goes on where a former import ended: what the state has is not in the file
   expect(written().resources.map(({ name }) => name)).toContain("crossplane-roleRole");
 });
 
+const withoutAlias = (more: Partial<HubInAws["tagged"][number]>): HubInAws => ({
+  ...inAws,
+  named: new Map([...inAws.named].filter(([urn]) => urn !== aliasUrn)),
+  tagged: [...inAws.tagged, { kind: "Key", id: "5678", tags: { Name: "shop-secrets" }, ...more }],
+});
+
+test("finds a key by its tags where its alias is gone, and keeps one that AWS is about to delete", async () => {
+  await adopt(withoutAlias({}));
+  expect(written().resources).toContainEqual(expect.objectContaining({ name: "secrets-keyKey", id: "5678" }));
+  await expect(adopt(withoutAlias({ leaving: true }))).rejects.toThrow(
+    "Key secrets-key: AWS is about to delete it: aws kms cancel-key-deletion --key-id 5678",
+  );
+});
+
+test("takes nothing that AWS failed to make", async () => {
+  const failed = { kind: "Subnet" as const, id: "subnet-9", tags: { Name: "hub-private-0" }, failed: "no address" };
+  await adopt({ ...inAws, tagged: [...inAws.tagged, failed] });
+  expect(said).toContain("Subnet subnet-9");
+  expect(written().resources).toContainEqual(expect.objectContaining({ name: "hub-private-0Subnet", id: "subnet-1" }));
+});
+
+test("takes workspaces in with what is in them", async () => {
+  const rules = ["arn:aws:aps:eu-central-1:111122223333:rulegroupsnamespace/ws-1/fleet"];
+  await adopt({
+    ...inAws,
+    workspaces: { "aws:amp/workspace:Workspace": ["ws-1"] },
+    inMetrics: { rules, alertManagers: ["ws-1"] },
+  });
+  const ids = Object.fromEntries(written().resources.map(({ name, id }) => [name, id]));
+  expect(ids).toMatchObject({
+    metricsWorkspace: "ws-1",
+    "metrics-rulesRuleGroupNamespace": rules[0],
+    "metrics-managerAlertManagerDefinition": "ws-1",
+  });
+});
+
+test("asks AWS with the profile of the stack, and refuses an account that the stack does not name", async () => {
+  const config = { ...previewJson.config, "aws:profile": "prod", "aws:allowedAccountIds": '["111122223333"]' };
+  const { asked } = await adopt(inAws, { ...previewJson, config });
+  expect(asked[0]?.[1]).toEqual({ profile: "prod" });
+  await expect(adopt({ ...inAws, account: "999" }, { ...previewJson, config })).rejects.toThrow(
+    /asked in account 999, and aws:allowedAccountIds of the stack has 111122223333.*--profile/,
+  );
+});
+
+test("tells why Pulumi failed: its errors, and no warning of a newer version", () => {
+  const diagnostics = [
+    { severity: "warning", message: "old" },
+    { severity: "error", message: "sealingKeys: nothing is active\n" },
+  ];
+  const stderr = "warning: A new version of Pulumi is available\n";
+  expect(whyOf({ stdout: JSON.stringify({ steps: [], diagnostics }, undefined, 2), stderr })).toBe(
+    "sealingKeys: nothing is active",
+  );
+  expect(whyOf({ stdout: "", stderr: `${stderr}error: no stack named 'prod'\n` })).toBe("error: no stack named 'prod'");
+  expect(whyOf({ code: "ENOENT" })).toBe("pulumi is not on PATH");
+});
+
 test.each([
   ["the cluster is there", { ...inAws, hasCluster: true }, /EKS has the cluster shop-hub.*Restore the state/],
   [
@@ -127,7 +185,7 @@ test.each([
   [
     "AWS is about to delete it",
     named([[secretUrn, { id: "arn", unusable: "AWS is about to delete it: restore it" }]]),
-    /has to be kept first:\n {2}Secret git-secret: AWS is about to delete it: restore it/,
+    /keep them first:\n {2}Secret git-secret: AWS is about to delete it: restore it/,
   ],
   [
     "a sealing key would be replaced",

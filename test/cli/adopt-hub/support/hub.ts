@@ -32,6 +32,8 @@ const roleUrn = urn("IrsaRole", "aws:iam/role:Role", "crossplane-role");
 export const secretUrn = urn("GitCredentials/ManagedSecret", "aws:secretsmanager/secret:Secret", "git-secret");
 export const sealingUrn = urn("SealingKeys/ManagedSecret", "aws:secretsmanager/secret:Secret", "prod/1-secret");
 
+const metricsUrn = urn("MetricsWorkspace", "aws:amp/workspace:Workspace", "metrics");
+
 const made: readonly Made[] = [
   network("aws:ec2/vpc:Vpc", "hub-vpc"),
   // The same logical name as the subnet's, as in the program.
@@ -69,6 +71,19 @@ const made: readonly Made[] = [
     inputs: { name: "shop/sealing-keys/prod/1" },
   },
   { path: "MetricsWorkspace", type: "aws:amp/workspace:Workspace", name: "metrics" },
+  {
+    ...{ path: "MetricsWorkspace", type: "aws:amp/ruleGroupNamespace:RuleGroupNamespace", name: "metrics-rules" },
+    ...{ inputs: { name: "fleet" }, from: { workspaceId: [metricsUrn] } },
+  },
+  {
+    ...{
+      path: "MetricsWorkspace",
+      type: "aws:amp/alertManagerDefinition:AlertManagerDefinition",
+      name: "metrics-manager",
+    },
+    from: { workspaceId: [metricsUrn] },
+  },
+  { path: "Other", type: "aws:dynamodb/table:Table", name: "other" },
   { path: "HubCluster", type: "aws:eks/cluster:Cluster", name: "hub-eksCluster", inputs: { name: "shop-hub" } },
   { path: "SealingKeys", type: "tls:index/privateKey:PrivateKey", name: "prod/1-key" },
 ];
@@ -117,6 +132,7 @@ export const inAws: HubInAws = {
       ...{ associations: { "subnet-1": "rtbassoc-1" }, routes: ["10.0.0.0/16", "0.0.0.0/0"] },
     },
   ],
+  ...{ workspaces: {}, inMetrics: { rules: [], alertManagers: [] } },
   defaultGroups: { "vpc-1": "sg-1" },
   named: new Map([
     [aliasUrn, { id: "alias/shop-secrets", key: "1234" }],

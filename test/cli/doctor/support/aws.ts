@@ -20,14 +20,17 @@ export interface Asked {
 /** The body that answers an operation: XML for EC2, IAM and STS, an object for the others. */
 export type Answers = Readonly<Record<string, string | object | Refusal | ((asked: Asked) => object | Refusal)>>;
 
-/** The operations behind paths of EKS's API; the first that fits counts. */
-const eksPaths: readonly (readonly [path: RegExp, operation: string])[] = [
+/** The operations behind paths of the REST APIs: EKS's, and those of workspaces for metrics and Grafana; the first that fits counts. */
+const paths: readonly (readonly [path: RegExp, operation: string])[] = [
   [/^\/clusters\/[^/]+\/node-groups\/./, "DescribeNodegroup"],
   [/^\/clusters\/[^/]+\/node-groups/, "ListNodegroups"],
   [/^\/clusters\/./, "DescribeCluster"],
   [/^\/clusters/, "ListClusters"],
+  [/^\/workspaces\/[^/]+\/rulegroupsnamespaces/, "ListRuleGroupsNamespaces"],
+  [/^\/workspaces\/[^/]+\/alertmanager\/definition/, "DescribeAlertManagerDefinition"],
+  [/^\/workspaces/, "ListWorkspaces"],
 ];
-const ofEks = (url = "") => eksPaths.find(([path]) => path.test(url))?.[1] ?? "";
+const ofPath = (url = "") => paths.find(([path]) => path.test(url))?.[1] ?? "";
 
 const isXml = (operation: string, body: string) => body.includes(`Action=${operation}`);
 
@@ -56,7 +59,7 @@ export async function fakeAws(
           .split(".")
           .at(-1) ?? "";
       const action = /(?:^|&)Action=(\w+)/.exec(body)?.[1];
-      const operation = action ?? (target || ofEks(request.url));
+      const operation = action ?? (target || ofPath(request.url));
       const region = /Credential=[^/]+\/\d+\/([^/]+)/.exec(request.headers.authorization ?? "")?.[1] ?? "";
       const call: Asked = { operation, input: target === "" ? {} : JSON.parse(body), region };
       asked.push(call);
