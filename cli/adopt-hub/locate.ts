@@ -5,7 +5,7 @@ import type { Planned } from "./preview.ts";
 /** Under which ID `pulumi import` finds what AWS has. The forms are those of the section "Import" of each type in the Pulumi Registry. */
 
 /** What AWS has of a resource. */
-export interface Candidate {
+interface Candidate {
   /** ID for `pulumi import`. */
   readonly id: string;
   /** Why `pulumi up` can't use it as it is, and what to do first. */
@@ -80,7 +80,7 @@ export const isNamed = (type: string): type is NamedType => (namedTypes as reado
 export const workspaceTypes = ["aws:amp/workspace:Workspace", "aws:grafana/workspace:Workspace"] as const;
 export type WorkspaceType = (typeof workspaceTypes)[number];
 
-export const isWorkspace = (type: string): type is WorkspaceType =>
+const isWorkspace = (type: string): type is WorkspaceType =>
   (workspaceTypes as readonly string[]).includes(type);
 
 /**

@@ -44,7 +44,7 @@ export function fetched(references: readonly Reference[], { chartsRegistry }: Re
 }
 
 /** Files that name the charts that a fleet may leave out. */
-const optional = /^repos\/gitops-system\/(tools\/base\/addons|platform\/kyverno|platform\/hub\/argocd)\//;
+const optional = /^repos\/gitops-system\/(tools\/base\/addons|platform\/kyverno|platform\/hub\/(argocd|cluster-api))\//;
 
 /** A reference whose registry requires a credential. */
 const forSome = /status 40[13]/;
