@@ -11,6 +11,8 @@ export interface Row extends ClusterCost {
   /** The instance type that is counted. */
   readonly instanceType: string | undefined;
   readonly nodes: { readonly min: number; readonly desired: number; readonly max: number };
+  /** Whether every price is known. */
+  readonly isComplete: boolean;
 }
 
 /** What all clusters with something in common cost together. */
@@ -51,6 +53,7 @@ export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">
     instanceType: instanceTypes[0],
     nodes: { min, desired, max },
     ...cost,
+    isComplete: cost.unknown.length === 0,
     month: toTheCent(cost.month),
     items: Object.fromEntries(known),
   };
@@ -60,7 +63,7 @@ const sumOf = (name: string, rows: readonly Row[]): Sum => ({
   name,
   clusters: rows.length,
   month: toTheCent(sum(rows.map(({ month }) => month))),
-  isComplete: rows.every(({ unknown }) => unknown.length === 0),
+  isComplete: rows.every(({ isComplete }) => isComplete),
 });
 
 const sumsBy = (rows: readonly Row[], key: "environment" | "tenant"): Sum[] =>

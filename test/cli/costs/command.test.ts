@@ -49,13 +49,19 @@ list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what
 `);
   });
 
-  test("names the prices that it does not know, and marks the sums without them", async () => {
+  test("names the prices that it does not know, and says of sums without them what they are at least", async () => {
     add("pink", "  nodes:\n    instanceTypes: [m9x.large]\n");
     const said = await costs();
-    expect(said).toMatch(/^pink .* 121\+ +121 to 130$/m);
+    expect(said).toMatch(/^pink .* ≥ 121 +-$/m);
     expect(said).toMatch(/^blue .* 278 +278 to 443$/m);
-    expect(said).toMatch(/^total +2 +399\+ /m);
+    expect(said).toMatch(/^total +2 +≥ 399 +-$/m);
     expect(said).toContain("\nfleet/pink: price unknown for m9x.large in eu-west-1\n");
+    const { clusters, total } = JSON.parse(await costs("-o", "json"));
+    expect(clusters).toMatchObject([
+      { name: "blue", isComplete: true },
+      { name: "pink", isComplete: false },
+    ]);
+    expect(total.isComplete).toBe(false);
   });
 
   test("writes the same for a program, to the cent, with what each cluster consists of", async () => {
