@@ -10,7 +10,8 @@ export interface Row extends ClusterCost {
   readonly region: string;
   /** The instance type that is counted. */
   readonly instanceType: string | undefined;
-  readonly nodes: { readonly min: number; readonly desired: number; readonly max: number };
+  /** Undefined of a cluster that Cluster API makes: its HelmRelease says it. */
+  readonly nodes: { readonly min: number; readonly desired: number; readonly max: number } | undefined;
   /** Whether every price is known. */
   readonly isComplete: boolean;
 }
@@ -42,7 +43,7 @@ const toTheCent = ({ least, usual, most }: Amount): Amount => ({
 /** @param of whose cluster it is */
 export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">, shape: ClusterShape): Row {
   const cost = clusterCost(shape);
-  const { min, desired, max, instanceTypes } = shape.nodes;
+  const { nodes } = shape;
   const known = items.flatMap((item) => {
     const amount = cost.items[item];
     return amount === undefined ? [] : [[item, toTheCent(amount)] as const];
@@ -50,8 +51,8 @@ export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">
   return {
     ...of,
     region: shape.region,
-    instanceType: instanceTypes[0],
-    nodes: { min, desired, max },
+    instanceType: nodes?.instanceTypes[0],
+    nodes: nodes && { min: nodes.min, desired: nodes.desired, max: nodes.max },
     ...cost,
     isComplete: cost.unknown.length === 0,
     month: toTheCent(cost.month),

@@ -12,8 +12,11 @@ const usual = ({ usual }: Amount, isComplete: boolean): string => `${isComplete 
 const range = ({ least, most }: Amount, isComplete: boolean): string =>
   !isComplete || inDollars(least) === inDollars(most) ? "-" : `${inDollars(least)} to ${inDollars(most)}`;
 
-const nodesText = ({ nodes: { min, desired, max }, instanceType }: Row): string =>
-  `${desired}${min === max ? "" : ` (${min} to ${max})`} ${instanceType ?? ""}`.trimEnd();
+function nodesText({ nodes, instanceType }: Row): string {
+  if (nodes === undefined) return "by Cluster API";
+  const { min, desired, max } = nodes;
+  return `${desired}${min === max ? "" : ` (${min} to ${max})`} ${instanceType ?? ""}`.trimEnd();
+}
 
 /** Of one fleet its name is no column. */
 function clusterLines(rows: readonly Row[]): string[] {

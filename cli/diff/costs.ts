@@ -39,11 +39,11 @@ function costOf(spoke: Spoke | undefined): Counted | undefined {
 }
 
 /** What of a cluster the usual amount counts. */
-const usualOf = ({ nodes: { instanceTypes, min: _, max: __, ...nodes }, ...others }: ClusterShape): object => ({
-  ...others,
-  ...nodes,
-  type: instanceTypes[0],
-});
+function usualOf({ nodes, ...others }: ClusterShape): object {
+  if (nodes === undefined) return others;
+  const { instanceTypes, min: _, max: __, ...counted } = nodes;
+  return { ...others, ...counted, type: instanceTypes[0] };
+}
 
 const isComplete = ({ before, after }: CostChange): boolean => before.unknown.length + after.unknown.length === 0;
 

@@ -64,6 +64,20 @@ list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what
     expect(total.isComplete).toBe(false);
   });
 
+  test("counts the control plane alone of a cluster that Cluster API makes, whatever its Spoke says of nodes", async () => {
+    at.write("clusters/capi/README.md", "");
+    const more =
+      "  nodes:\n    desired: 9\n    max: 9\n  network:\n    cidr: 10.64.0.0/18\n    natGateways: per-zone\n";
+    add("green", `${more}  existing:\n    madeBy: ClusterAPI\n`, "capi");
+    const said = await costs("--fleet", "capi");
+    expect(said).toMatch(/^green +dev +payments +eu-west-1 +by Cluster API +≥ 73 +-$/m);
+    expect(said).toContain("\ncapi/green: price unknown for nodes and network of its HelmRelease in eu-west-1\n");
+    const [green] = JSON.parse(await costs("--fleet", "capi", "-o", "json")).clusters;
+    expect(green).not.toHaveProperty("nodes");
+    expect(Object.keys(green.items).sort()).toEqual(["controlPlane", "keys", "secrets"]);
+    expect(green.items).toMatchObject({ controlPlane: { usual: 73 }, keys: { usual: 0 } });
+  });
+
   test("writes the same for a program, to the cent, with what each cluster consists of", async () => {
     const found = JSON.parse(await costs("-o", "json"));
     expect(found.clusters).toMatchObject([
@@ -119,7 +133,7 @@ describe("what is counted of a cluster", () => {
     expect(of("none")).toMatchObject({ natGateways: 0, nodes: { arePublic: true } });
   });
 
-  test("of a hub: its own network only, and a secret for each sealing key and repository", () => {
+  test("of a hub: its own network only, a secret for each sealing key and repository, and the key of Cluster API's clusters", () => {
     const settings: Readable = {
       ...{ nodeInstanceTypes: ["m7g.large"], nodeDiskSize: 50, nodeMin: 2, nodeDesired: 2, nodeMax: 3 },
       ...{ natGateways: "per-zone", zones: 3, sealingKeys: [{ scope: "dev", generation: "1", active: true }] },
@@ -129,6 +143,7 @@ describe("what is counted of a cluster", () => {
       natGateways: 0,
       nodes: { arePublic: false },
     });
+    expect(hubShape({ ...settings, clusterApi: true }, "us-east-1")).toMatchObject({ keys: 3 });
     expect(hubShape(settings, undefined)).toBeUndefined();
     const { nodeMax: _, ...incomplete } = settings;
     expect(hubShape(incomplete, "us-east-1")).toBeUndefined();

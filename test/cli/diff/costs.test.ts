@@ -50,6 +50,21 @@ describe("what a change does to the list price of a spoke", () => {
   });
 });
 
+describe("what it does to that of a cluster which Cluster API makes", () => {
+  const elsewhere = (nodes: object = {}) => {
+    const { spec } = spoke(nodes);
+    return { spec: { ...spec, existing: { madeBy: "ClusterAPI" } } } as unknown as Spoke;
+  };
+
+  test("is nothing by fields that have no effect there, and not known of a new one", () => {
+    expect(costChange(elsewhere(), elsewhere({ desired: 9, instanceTypes: ["m5.4xlarge"] }))).toBeUndefined();
+    expect(costChange(undefined, elsewhere())?.after).toEqual({
+      month: 73,
+      unknown: ["price unknown for nodes and network of its HelmRelease in us-east-1"],
+    });
+  });
+});
+
 describe("the words for it", () => {
   const line = (before: Spoke | undefined, after: Spoke | undefined) =>
     costLines([{ title: "green", cost: costChange(before, after) as CostChange }]);
