@@ -18,7 +18,8 @@ and their volumes, NAT gateways, public addresses and KMS keys, for each spoke, 
 changes nothing.
 
   --fleet NAME           only the spokes of this fleet
-  --stack NAME           adds the hub of this stack, by stacks/Pulumi.NAME.yaml; only in a checkout of the project
+  --stack NAME           adds the hub of this stack, by stacks/Pulumi.NAME.yaml; only in a checkout of the project,
+                         and with --fleet of that fleet only
   --repository DIR       the checkout to read; default: the current folder
 ${outputHelp}
 
@@ -55,7 +56,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     remedy: "run fleet move-spokes with the name of the fleet that they belong to",
   });
   const spokes = await spokeRows(checkout, values.fleet);
-  const hub = values.stack === undefined ? undefined : await hubRow(projectRoot(), values.stack);
+  const hub = values.stack === undefined ? undefined : await hubRow(projectRoot(), values.stack, values.fleet);
   refuse("costs", [...spokes.problems, ...(hub?.problems ?? [])]);
   const costs = costsOf([...(hub?.rows ?? []), ...spokes.rows]);
   const output = values.output as Output;

@@ -107,6 +107,14 @@ list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what
     );
   });
 
+  test("refuses the hub of another fleet than the chosen one, which its total would have", async () => {
+    at.write("clusters/fleet-dev/README.md", "");
+    await expect(costs("--fleet", "fleet", "--stack", "dev")).rejects.toThrow(
+      /--stack: is the hub of another fleet\n.*got: +dev, whose fleet is fleet-dev\n.*allowed: a stack of fleet\n/,
+    );
+    expect(await costs("--fleet", "fleet-dev", "--stack", "dev")).toMatch(/^hub +dev +platform +eu-central-1 /m);
+  });
+
   test("says that there are no spokes", async () => {
     at.write("clusters/empty/README.md", "");
     expect(await costs("--fleet", "empty")).toBe("no spokes\n");
