@@ -14,18 +14,19 @@ export const summary = "show what spokes cost a month by AWS's list prices, from
 export const help = `Usage: fleet costs [--fleet NAME] [--stack NAME] [-o text|json|yaml] [options]
 
 Adds up what the spokes in a checkout of gitops-system cost in a month of 730 hours by AWS's list prices: control plane, nodes
-and their volumes, NAT gateways, public addresses and KMS keys, for each spoke, environment and tenant. It reads files only and
-changes nothing.
+and their volumes, NAT gateways, public addresses and KMS keys (as in their first year), for each spoke, environment and
+tenant. It reads files only and changes nothing.
 
   --fleet NAME           only the spokes of this fleet
-  --stack NAME           adds the hub of this stack, by stacks/Pulumi.NAME.yaml; only in a checkout of the project
+  --stack NAME           adds the hub of this stack, by stacks/Pulumi.NAME.yaml; only in a checkout of the project,
+                         and with --fleet of that fleet only
   --repository DIR       the checkout to read; default: the current folder
 ${outputHelp}
 
 Nodes are counted as many as spec.nodes.desired, and the range is from min to max; of several instance types the first one
-counts. They are on demand: spot nodes and savings plans cost less. Traffic, logs, nodes that Karpenter adds and what
-applications order are not in it. Prices are those of docs/reference/costs.md, which says how old they are; one that is not
-known is named, and its sum has a plus.
+counts. They are on demand: spot nodes and savings plans cost less. Traffic, logs, metrics, nodes that Karpenter adds and
+what applications order are not in it. Prices are those of docs/reference/costs.md, which says how old they are; one that is not
+known is named, and sums without it say what it costs at least (≥ 121) and have no range.
 Exit code 0: shown, whether or not every price is known; 2: it was called wrongly or could not run.
 
 Example:
@@ -55,7 +56,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     remedy: "run fleet move-spokes with the name of the fleet that they belong to",
   });
   const spokes = await spokeRows(checkout, values.fleet);
-  const hub = values.stack === undefined ? undefined : await hubRow(projectRoot(), values.stack);
+  const hub = values.stack === undefined ? undefined : await hubRow(projectRoot(), values.stack, values.fleet);
   refuse("costs", [...spokes.problems, ...(hub?.problems ?? [])]);
   const costs = costsOf([...(hub?.rows ?? []), ...spokes.rows]);
   const output = values.output as Output;

@@ -50,13 +50,17 @@ const missingField = (path: string, key: string): Problem => ({
   remedy: "add it; fleet check finds what else is wrong",
 });
 
-/** The hub of a stack, by the file of the stack in a checkout of the project. @param root of that checkout */
-export async function hubRow(root: string, name: string): Promise<Read> {
+/**
+ * The hub of a stack, by the file of the stack in a checkout of the project.
+ * @param root of that checkout
+ * @param chosen the fleet that it has to be of; undefined where any will do
+ */
+export async function hubRow(root: string, name: string, chosen: string | undefined): Promise<Read> {
   const project = await readProject(root);
   const file = stackPath(project, name);
-  const problem = (what: string, allowed: string, remedy: string): Read => ({
+  const problem = (what: string, allowed: string, remedy: string, got = name): Read => ({
     rows: [],
-    problems: [{ key: "--stack", what, got: name, allowed, remedy }],
+    problems: [{ key: "--stack", what, got, allowed, remedy }],
   });
   if (!existsSync(file)) {
     const known = (await readdir(project.folder)).flatMap((each) => /^Pulumi\.(.+)\.yaml$/.exec(each)?.[1] ?? []);
@@ -67,6 +71,14 @@ export async function hubRow(root: string, name: string): Promise<Read> {
     );
   }
   const { settings, region } = judge((parse(await readFile(file, "utf8")) ?? {}) as StackFile, project);
+  const { fleet = name, environment = "", tenant = "" } = settings;
+  if (chosen !== undefined && chosen !== fleet)
+    return problem(
+      "is the hub of another fleet",
+      `a stack of ${chosen}`,
+      "name that fleet's stack, or leave out --fleet",
+      `${name}, whose fleet is ${fleet}`,
+    );
   const shape = hubShape(settings, region);
   if (shape === undefined)
     return problem(
@@ -74,6 +86,5 @@ export async function hubRow(root: string, name: string): Promise<Read> {
       "aws:region, and what the hub's nodes, network and sealing keys are",
       `run fleet doctor --stack ${name}, which says what is wrong`,
     );
-  const { fleet = name, environment = "", tenant = "" } = settings;
   return { rows: [rowOf({ name: hubName, fleet, environment, tenant }, shape)], problems: [] };
 }

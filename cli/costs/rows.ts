@@ -10,7 +10,10 @@ export interface Row extends ClusterCost {
   readonly region: string;
   /** The instance type that is counted. */
   readonly instanceType: string | undefined;
-  readonly nodes: { readonly min: number; readonly desired: number; readonly max: number };
+  /** Undefined of a cluster that Cluster API makes: its HelmRelease says it. */
+  readonly nodes: { readonly min: number; readonly desired: number; readonly max: number } | undefined;
+  /** Whether every price is known. */
+  readonly isComplete: boolean;
 }
 
 /** What all clusters with something in common cost together. */
@@ -40,7 +43,7 @@ const toTheCent = ({ least, usual, most }: Amount): Amount => ({
 /** @param of whose cluster it is */
 export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">, shape: ClusterShape): Row {
   const cost = clusterCost(shape);
-  const { min, desired, max, instanceTypes } = shape.nodes;
+  const { nodes } = shape;
   const known = items.flatMap((item) => {
     const amount = cost.items[item];
     return amount === undefined ? [] : [[item, toTheCent(amount)] as const];
@@ -48,9 +51,10 @@ export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">
   return {
     ...of,
     region: shape.region,
-    instanceType: instanceTypes[0],
-    nodes: { min, desired, max },
+    instanceType: nodes?.instanceTypes[0],
+    nodes: nodes && { min: nodes.min, desired: nodes.desired, max: nodes.max },
     ...cost,
+    isComplete: cost.unknown.length === 0,
     month: toTheCent(cost.month),
     items: Object.fromEntries(known),
   };
@@ -60,7 +64,7 @@ const sumOf = (name: string, rows: readonly Row[]): Sum => ({
   name,
   clusters: rows.length,
   month: toTheCent(sum(rows.map(({ month }) => month))),
-  isComplete: rows.every(({ unknown }) => unknown.length === 0),
+  isComplete: rows.every(({ isComplete }) => isComplete),
 });
 
 const sumsBy = (rows: readonly Row[], key: "environment" | "tenant"): Sum[] =>

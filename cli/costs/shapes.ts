@@ -1,10 +1,16 @@
 import type { SpokeSpec } from "../../functions/spoke/api.ts";
+import { isMadeElsewhere } from "../../functions/spoke/made-elsewhere.ts";
 import type { Readable } from "../../infra/settings.ts";
 import type { ClusterShape } from "../../lib/costs/cluster.ts";
 import { natGatewayCount } from "../../lib/nat-gateways.ts";
 
+type Counted = Pick<SpokeSpec, "existing" | "network" | "nodes" | "region">;
+
 /** What is paid for of a spoke, by its specification with the defaults filled in (functions/spoke/parts). */
-export function spokeShape({ region, network, nodes }: Pick<SpokeSpec, "region" | "network" | "nodes">): ClusterShape {
+export function spokeShape(spec: Counted): ClusterShape {
+  const { region, network, nodes } = spec;
+  // Nodes and NAT gateways of the Spoke have no effect there, and the key is the hub's, for all of these clusters.
+  if (isMadeElsewhere({ spec })) return { region, natGateways: 0, keys: 0, secrets: 0 };
   const { instanceTypes, diskSize, min, desired, max } = nodes;
   return {
     region,
@@ -19,7 +25,7 @@ export function spokeShape({ region, network, nodes }: Pick<SpokeSpec, "region" 
 
 /**
  * The same of a hub, by the configuration of its stack; undefined where that lacks what counts. Secrets are those of sealing keys and of the
- * two repositories, keys those of the control plane and of the secrets.
+ * two repositories, keys those of the control plane and of the secrets, and one for all clusters that Cluster API makes.
  */
 export function hubShape(settings: Readable, region: string | undefined): ClusterShape | undefined {
   const { nodeInstanceTypes, nodeDiskSize, nodeMin, nodeDesired, nodeMax, natGateways, zones, sealingKeys } = settings;
@@ -35,7 +41,7 @@ export function hubShape(settings: Readable, region: string | undefined): Cluste
       arePublic: hasOwnNetwork && natGateways === "none",
     },
     natGateways: hasOwnNetwork ? natGatewayCount(natGateways, zones) : 0,
-    keys: 2,
+    keys: 2 + (settings.clusterApi ? 1 : 0),
     secrets: sealingKeys.length + 2,
   };
 }

@@ -7,13 +7,16 @@ const dollars = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 /** Whole US dollars. */
 export const inDollars = (usd: number): string => dollars.format(usd);
 
-/** An amount of which something is not known has a plus. */
-const usual = ({ usual }: Amount, isComplete: boolean): string => `${inDollars(usual)}${isComplete ? "" : "+"}`;
-const range = ({ least, most }: Amount): string =>
-  inDollars(least) === inDollars(most) ? "-" : `${inDollars(least)} to ${inDollars(most)}`;
+/** Of a sum without some price nothing is known but that it is at least so much. */
+const usual = ({ usual }: Amount, isComplete: boolean): string => `${isComplete ? "" : "≥ "}${inDollars(usual)}`;
+const range = ({ least, most }: Amount, isComplete: boolean): string =>
+  !isComplete || inDollars(least) === inDollars(most) ? "-" : `${inDollars(least)} to ${inDollars(most)}`;
 
-const nodesText = ({ nodes: { min, desired, max }, instanceType }: Row): string =>
-  `${desired}${min === max ? "" : ` (${min} to ${max})`} ${instanceType ?? ""}`.trimEnd();
+function nodesText({ nodes, instanceType }: Row): string {
+  if (nodes === undefined) return "by Cluster API";
+  const { min, desired, max } = nodes;
+  return `${desired}${min === max ? "" : ` (${min} to ${max})`} ${instanceType ?? ""}`.trimEnd();
+}
 
 /** Of one fleet its name is no column. */
 function clusterLines(rows: readonly Row[]): string[] {
@@ -23,7 +26,7 @@ function clusterLines(rows: readonly Row[]): string[] {
     ...rows.map((row) => [
       ...(isOne ? [] : [row.fleet]),
       ...[row.name, row.environment, row.tenant, row.region, nodesText(row)],
-      ...[usual(row.month, row.unknown.length === 0), range(row.month)],
+      ...[usual(row.month, row.isComplete), range(row.month, row.isComplete)],
     ]),
   ]);
 }
@@ -32,7 +35,7 @@ const sumLines = (title: string, sums: readonly Sum[]): string[] =>
   columns([
     [title, "CLUSTERS", "USD A MONTH", "RANGE"],
     ...sums.map(({ name, clusters, month, isComplete }) => [
-      ...[name, String(clusters), usual(month, isComplete), range(month)],
+      ...[name, String(clusters), usual(month, isComplete), range(month, isComplete)],
     ]),
   ]);
 

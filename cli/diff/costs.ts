@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Spoke } from "../../functions/spoke/api.ts";
-import { clusterCost } from "../../lib/costs/cluster.ts";
+import { type ClusterShape, clusterCost } from "../../lib/costs/cluster.ts";
 import { spokeShape } from "../costs/shapes.ts";
 import { inDollars } from "../costs/table.ts";
 import { isObject } from "../render/files.ts";
@@ -19,41 +20,64 @@ export interface CostChange {
   readonly after: Cost;
 }
 
-const nothing: Cost = { month: 0, unknown: [] };
+/** A cost, and what it depends on. */
+interface Counted extends Cost {
+  readonly of: object | undefined;
+}
+
+const nothing: Counted = { month: 0, unknown: [], of: undefined };
 
 /** Undefined where a field has not the type of the Spoke API, which `fleet check` tells. */
-function costOf(spoke: Spoke | undefined): Cost | undefined {
+function costOf(spoke: Spoke | undefined): Counted | undefined {
   if (spoke === undefined) return nothing;
   const { network, nodes } = spoke.spec;
   if (!isObject(network) || !isObject(nodes) || !Array.isArray(nodes.instanceTypes)) return undefined;
-  const { month, unknown } = clusterCost(spokeShape(spoke.spec));
-  return Number.isFinite(month.usual) ? { month: Math.round(month.usual * 100) / 100, unknown } : undefined;
+  const shape = spokeShape(spoke.spec);
+  const { month, unknown } = clusterCost(shape);
+  if (!Number.isFinite(month.usual)) return undefined;
+  return { month: Math.round(month.usual * 100) / 100, unknown, of: usualOf(shape) };
 }
+
+/** What of a cluster the usual amount counts. */
+function usualOf({ nodes, ...others }: ClusterShape): object {
+  if (nodes === undefined) return others;
+  const { instanceTypes, min: _, max: __, ...counted } = nodes;
+  return { ...others, ...counted, type: instanceTypes[0] };
+}
+
+const isComplete = ({ before, after }: CostChange): boolean => before.unknown.length + after.unknown.length === 0;
 
 /** The change between two states of a spoke, of which one may be none; undefined where nobody would notice one. */
 export function costChange(before: Spoke | undefined, after: Spoke | undefined): CostChange | undefined {
   const [was, is] = [costOf(before), costOf(after)];
   if (was === undefined || is === undefined) return undefined;
-  const isSame = words(was) === words(is) && was.unknown.join() === is.unknown.join();
-  return isSame ? undefined : { before: was, after: is };
+  const [{ of: former, ...from }, { of: current, ...to }] = [was, is];
+  const change = { before: from, after: to };
+  // Amounts without a price may be the same, and what is paid another one.
+  const isSame = isComplete(change)
+    ? inDollars(from.month) === inDollars(to.month)
+    : isDeepStrictEqual(former, current);
+  return isSame ? undefined : change;
 }
 
-const words = ({ month, unknown }: Cost): string => `${inDollars(month)}${unknown.length > 0 ? "+" : ""}`;
+const amounts = (before: number, after: number): string => `${inDollars(before)} → ${inDollars(after)} USD a month`;
 
-const sentence = (of: string, { before, after }: CostChange): string => {
+/** Of an amount that lacks a price an increase would look like a saving. */
+function sentence(of: string, change: CostChange): string {
+  const { before, after } = change;
+  if (isComplete(change)) return `list price of ${of}: ${amounts(before.month, after.month)}`;
   const unknown = [...new Set([...before.unknown, ...after.unknown])];
-  const without = unknown.length > 0 ? ` (${unknown.join("; ")})` : "";
-  return `list price of ${of}: ${words(before)} → ${words(after)} USD a month${without}`;
-};
+  return `list price of ${of}: can't be compared: ${unknown.join("; ")}`;
+}
 
-/** One line for each spoke, and one for all of them where they are several. */
+/** One line for each spoke, and one for all that can be compared where they are several. */
 export function costLines(changes: readonly { readonly title: string; readonly cost: CostChange }[]): string[] {
   const lines = changes.map(({ title, cost }) => sentence(title, cost));
-  if (changes.length < 2) return lines;
-  const total = (side: keyof CostChange): Cost => ({
-    month: changes.reduce((all, { cost }) => all + cost[side].month, 0),
-    unknown: changes.flatMap(({ cost }) => cost[side].unknown),
-  });
-  const [before, after] = [total("before"), total("after")];
-  return [...lines, `list price of these ${changes.length} spokes: ${words(before)} → ${words(after)} USD a month`];
+  const compared = changes.filter(({ cost }) => isComplete(cost));
+  if (compared.length < 2) return lines;
+  const left = changes.filter(({ cost }) => !isComplete(cost)).map(({ title }) => title);
+  const which = left.length === 0 ? `these ${changes.length}` : `${compared.length} of these ${changes.length}`;
+  const total = (side: keyof CostChange) => compared.reduce((all, { cost }) => all + cost[side].month, 0);
+  const without = left.length === 0 ? "" : `, without ${left.join(", ")}`;
+  return [...lines, `list price of ${which} spokes: ${amounts(total("before"), total("after"))}${without}`];
 }

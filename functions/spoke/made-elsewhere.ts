@@ -9,7 +9,8 @@ import { resources } from "./resources.ts";
  * hub looks at it and changes nothing of it: what a Spoke adds are identities, access and the bootstrap chain.
  */
 
-export const isMadeElsewhere = ({ spec }: Pick<Spoke, "spec">): boolean => spec.existing?.madeBy !== undefined;
+export const isMadeElsewhere = ({ spec }: { readonly spec: Pick<Spoke["spec"], "existing"> }): boolean =>
+  spec.existing?.madeBy !== undefined;
 
 /** Add-ons that need what only the Composition makes: subnets that the hub knows, or that carry Karpenter's tag. */
 const ofOwnNetwork: readonly string[] = [databasesAddon, "karpenter", "karpenter_nodes"];

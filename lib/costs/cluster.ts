@@ -5,7 +5,8 @@ import { monthHours, natGatewayDate, natGatewayHours, rates, ratesDate } from ".
 /** What a cluster has that costs something, whether or not it works. */
 export interface ClusterShape {
   readonly region: string;
-  readonly nodes: {
+  /** Undefined where what makes the cluster decides on nodes and network; `natGateways` is 0 then. */
+  readonly nodes?: {
     /** In order of preference: the first one is counted. */
     readonly instanceTypes: readonly string[];
     /** GiB. */
@@ -79,18 +80,14 @@ function natGatewayHour(region: string): Price | undefined {
   return usd === undefined ? undefined : { usd, date: natGatewayDate, isWorkedOut: false };
 }
 
-function linesOf({ region, nodes, natGateways, keys, secrets }: ClusterShape): Line[] {
+type Nodes = NonNullable<ClusterShape["nodes"]>;
+
+function nodeLines(region: string, nodes: Nodes, natGateways: number): Line[] {
   const [type = "nodes"] = nodes.instanceTypes;
   const count: Amount = { least: nodes.min, usual: nodes.desired, most: nodes.max };
   const addresses = nodes.arePublic ? mapped(count, (all) => all + natGateways) : constant(natGateways);
   const volume = volumeMonth(region);
   return [
-    {
-      item: "controlPlane",
-      what: "EKS control planes",
-      price: hourly(common(rates.controlPlaneHour, region)),
-      count: constant(1),
-    },
     { item: "nodes", what: type, price: hourly(instanceHour(type, region)), count },
     { item: "volumes", what: "gp3 volumes", price: volume, count: mapped(count, (all) => all * nodes.diskSize) },
     {
@@ -105,10 +102,29 @@ function linesOf({ region, nodes, natGateways, keys, secrets }: ClusterShape): L
       price: hourly(common(rates.addressHour, region)),
       count: addresses,
     },
-    { item: "keys", what: "KMS keys", price: common(rates.keyMonth, region), count: constant(keys) },
-    { item: "secrets", what: "secrets", price: common(rates.secretMonth, region), count: constant(secrets) },
   ];
 }
+
+/** Nodes and network of a cluster that Cluster API makes, as one price that is not known. */
+const elsewhereLines = (): Line[] =>
+  (["nodes", "volumes", "natGateways", "addresses"] as const).map((item) => ({
+    item,
+    what: "nodes and network of its HelmRelease",
+    price: undefined,
+    count: constant(1),
+  }));
+
+const linesOf = ({ region, nodes, natGateways, keys, secrets }: ClusterShape): Line[] => [
+  {
+    item: "controlPlane",
+    what: "EKS control planes",
+    price: hourly(common(rates.controlPlaneHour, region)),
+    count: constant(1),
+  },
+  ...(nodes === undefined ? elsewhereLines() : nodeLines(region, nodes, natGateways)),
+  { item: "keys", what: "KMS keys", price: common(rates.keyMonth, region), count: constant(keys) },
+  { item: "secrets", what: "secrets", price: common(rates.secretMonth, region), count: constant(secrets) },
+];
 
 /** What a cluster costs in a month by list prices: on demand, without traffic, logs, and what applications order. */
 export function clusterCost(shape: ClusterShape): ClusterCost {
@@ -120,7 +136,7 @@ export function clusterCost(shape: ClusterShape): ClusterCost {
   return {
     month: sum(amounts.map(([, amount]) => amount)),
     items: Object.fromEntries([...amounts, ...none]),
-    unknown: unknown.map(({ what }) => `price unknown for ${what} in ${shape.region}`),
+    unknown: [...new Set(unknown.map(({ what }) => `price unknown for ${what} in ${shape.region}`))],
     workedOut: known.flatMap(({ what, price }) => (price.isWorkedOut ? [`${what} in ${shape.region}`] : [])),
     oldest: known.map(({ price }) => price.date).sort()[0],
   };

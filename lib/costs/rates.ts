@@ -11,6 +11,11 @@ export const monthHours = 730;
 export const rates = {
   controlPlaneHour: 0.1,
   addressHour: 0.005,
+  /**
+   * A key that was not rotated yet. Each of its first two rotations adds as much, later ones nothing, and all keys of a fleet rotate every year: what
+   * they cost depends on their age, which no file says.
+   * @see https://docs.aws.amazon.com/kms/latest/developerguide/rotate-keys.html — "Key rotation and pricing"
+   */
   keyMonth: 1,
   secretMonth: 0.4,
 } as const;

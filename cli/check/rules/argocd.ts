@@ -1,10 +1,12 @@
 import type { SpokeSpec } from "../../../functions/spoke/api.ts";
 import { argocdOf, placesOf, problemAt } from "../../../functions/spoke/argocd.ts";
-import { argocdIdentity } from "../../../lib/argocd.ts";
+import { argocdClusterSecret, argocdIdentity } from "../../../lib/argocd.ts";
+import { exampleMetadata } from "../../../lib/bridge.ts";
+import { labelKeys } from "../../../lib/labels.ts";
 import { hubFolder } from "../../../lib/layout.ts";
-import { hubName, namespaces } from "../../../lib/names.ts";
+import { namespaces } from "../../../lib/names.ts";
 import { spokeApi } from "../../../lib/spoke.ts";
-import { isObject, list, type Path } from "../../render/files.ts";
+import { isObject, list, type Manifest, type Path } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import { isSpoke, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 import type { RecordedFacts } from "../../render/hub-facts.ts";
@@ -58,35 +60,67 @@ const destinations: Readonly<Record<string, Path>> = {
   ApplicationSet: ["spec", "template", "spec", "destination"],
 };
 
-interface Destination {
-  readonly server?: unknown;
-  readonly name?: unknown;
-  readonly namespace?: unknown;
+/** Labels of the spokes' cluster secrets; besides them each add-on has one. */
+const labelsOfSpokes = Object.keys(argocdClusterSecret(exampleMetadata, { kind: "in-cluster" }, "ring").labels);
+const isOfSpokes = (label: string): boolean => labelsOfSpokes.includes(label) || label.startsWith("enable_");
+
+/** Whether the generator makes Applications for spokes: others that are registered have no such labels, or are chosen by their own. */
+function takesSpokes({ clusters }: Record<string, unknown>): boolean {
+  if (!isObject(clusters)) return false;
+  const selector = isObject(clusters["selector"]) ? clusters["selector"] : {};
+  const labels = isObject(selector["matchLabels"]) ? selector["matchLabels"] : {};
+  const required = list(selector["matchExpressions"]).filter(
+    (each): each is Record<string, unknown> => isObject(each) && ["In", "Exists"].includes(String(each["operator"])),
+  );
+  const keys = [...Object.keys(labels), ...required.map(({ key }) => String(key))];
+  return labels[labelKeys.role] !== "hub" && keys.every(isOfSpokes);
 }
 
-const isHub = ({ server, name }: Destination): boolean =>
-  server === "https://kubernetes.default.svc" || name === hubName || name === "in-cluster";
+/** Generators of an ApplicationSet, those in others too. */
+const generatorsIn = (generators: unknown): Record<string, unknown>[] =>
+  list(generators)
+    .filter(isObject)
+    .flatMap((each) => [
+      each,
+      ...[each["matrix"], each["merge"]].flatMap((outer) => (isObject(outer) ? generatorsIn(outer["generators"]) : [])),
+    ]);
 
-/** The namespaces of spokes in which a Composition lets Argo CD act. */
-function argocdNamespaces({ objects }: RenderedFleet["hub"]): readonly unknown[] {
+const isTemplate = (value: unknown): boolean => typeof value === "string" && value.includes("{{");
+
+/** An address tells nothing: that of a spoke is in no file. Clusters that are no spokes have the access that somebody gave to Argo CD. */
+function isForSpokes(
+  { server, name }: Record<string, unknown>,
+  { spec }: Manifest,
+  spokes: readonly string[],
+): boolean {
+  if (isTemplate(server) || isTemplate(name)) return generatorsIn(spec?.generators).some(takesSpokes);
+  return typeof name === "string" && spokes.includes(name);
+}
+
+/** The namespaces of spokes in which a Composition lets Argo CD act; undefined where none says it. */
+function argocdNamespaces({ objects }: RenderedFleet["hub"]): readonly unknown[] | undefined {
   const compositions = objects.filter(
     ({ manifest: { kind, spec } }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
   );
-  return compositions.flatMap(({ manifest: { spec } }) => list(spec?.pipeline?.[0]?.input?.argocd?.namespaces));
+  const inputs = compositions.flatMap(({ manifest: { spec } }) => spec?.pipeline?.[0]?.input?.argocd ?? []);
+  return inputs.length === 0 ? undefined : inputs.flatMap(({ namespaces: named }) => list(named));
 }
 
 /** Without access to a namespace Argo CD can neither make nor remove what its Applications have there. */
 function checkDestinations({ hub }: RenderedFleet, findings: Findings): void {
   const known = argocdNamespaces(hub);
+  // Then what Argo CD may do on spokes is no matter of the fleet.
+  if (known === undefined) return;
+  const spokes = hub.objects.filter(({ manifest }) => isSpoke(manifest)).map(({ manifest }) => manifest.metadata.name);
   for (const { manifest, place } of hub.objects) {
     const { apiVersion, kind, metadata } = manifest;
     const path = apiVersion.startsWith("argoproj.io/") ? destinations[kind] : undefined;
     if (path === undefined) continue;
     const destination: unknown = path.reduce((at, key) => (isObject(at) ? at[key] : undefined), manifest as unknown);
-    if (!isObject(destination) || isHub(destination)) continue;
-    const { namespace } = destination as Destination;
+    if (!isObject(destination) || !isForSpokes(destination, manifest, spokes)) continue;
+    const { namespace } = destination;
     // Of a template only Argo CD knows what it becomes; Applications of Applications go to its own namespace.
-    if (typeof namespace !== "string" || namespace.includes("{{") || namespace === metadata.namespace) continue;
+    if (typeof namespace !== "string" || isTemplate(namespace) || namespace === metadata.namespace) continue;
     if (known.includes(namespace)) continue;
     findings.add(
       "application",

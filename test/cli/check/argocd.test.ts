@@ -93,31 +93,64 @@ describe("fleet check, where Argo CD's Applications stand on the hub", () => {
   test("finds a namespace that was taken out of the Composition while an ApplicationSet still goes there", () => {
     expect(findings(...applications, names("[shop, payment-app]"))).toEqual([]);
     expect(findings(...applications, names("[shop, orders]"))).toEqual(finding("payment-app", "shop, orders"));
-    expect(findings(...applications)).toEqual(finding("payment-app", "none"));
+  });
+
+  test("says nothing where no Composition gives Argo CD access: what it may do there is not the fleet's matter", () => {
+    expect(findings(...applications)).toEqual([]);
+    expect(findings(...applications, to("other"))).toEqual([]);
   });
 
   test("says nothing of what goes to the hub, nor of a namespace that only Argo CD fills in", () => {
-    expect(findings(...applications, to('"{{ .values.namespace }}"'))).toEqual([]);
-    expect(findings(...applications, to("argocd"))).toEqual([]);
+    const acting = [...applications, argocdActs];
+    expect(findings(...acting, to('"{{ .values.namespace }}"'))).toEqual([]);
+    expect(findings(...acting, to("argocd"))).toEqual([]);
     expect(
-      findings(...applications, replaced(file, '"{{ .server }}"', "https://kubernetes.default.svc"), to("other")),
+      findings(...acting, replaced(file, '"{{ .server }}"', "https://kubernetes.default.svc"), to("other")),
     ).toEqual([]);
-    expect(findings(...applications, to("other"))).toEqual(finding("other", "none"));
+    expect(findings(...acting, to("other"))).toEqual(finding("other", "payment-app"));
   });
 
-  test("finds an Application of one spoke, too", () => {
-    const application = `apiVersion: argoproj.io/v1alpha1
+  test("says nothing of clusters that are no spokes, in whatever way an ApplicationSet names them", () => {
+    const acting = [...applications, argocdActs, to("other")];
+    const server = (text: string) => replaced(file, '"{{ .server }}"', text);
+    expect(findings(...acting, server("https://203.0.113.7:6443"))).toEqual([]);
+    const generators = (text: string): Change[] => {
+      const whole = applications.at(-1)?.to ?? "";
+      const own = whole.replace(/(?<=generators:\n)[\s\S]*?(?= {2}template:)/, text);
+      return [...applications.slice(0, -1), { file, to: own.replace("namespace: payment-app", "namespace: other") }];
+    };
+    const said = (text: string) => findings(...generators(text), argocdActs).map(({ problem: words }) => words);
+    const found = [expect.stringContaining("goes to the namespace other of spokes")];
+    const clusters = (selector: string) => `    - clusters: {selector: ${selector}}\n`;
+    expect(said("    - list: {elements: [{server: https://203.0.113.7:6443}]}\n")).toEqual([]);
+    expect(said(clusters("{matchLabels: {owner: others}}"))).toEqual([]);
+    expect(said(clusters("{matchExpressions: [{key: owner, operator: In, values: [others]}]}"))).toEqual([]);
+    expect(said(clusters("{matchLabels: {fleet.internal/role: hub}}"))).toEqual([]);
+    expect(said("    - clusters: {}\n")).toEqual(found);
+    expect(said(clusters("{matchLabels: {enable_argocd: 'true'}}"))).toEqual(found);
+    expect(said(clusters("{matchExpressions: [{key: owner, operator: DoesNotExist}]}"))).toEqual(found);
+    const list = "{list: {elements: [{part: web}]}}";
+    expect(said(`    - matrix: {generators: [${list}, {clusters: {selector: {}}}]}\n`)).toEqual(found);
+  });
+
+  test("finds an Application of one spoke, too, and says nothing of one for a cluster of another name or address", () => {
+    const application = (to: string) => `apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: shop, namespace: argocd}
 spec:
   project: payments
-  destination: {name: blue, namespace: shop}
+  destination: {${to}, namespace: shop}
   source: {repoURL: https://git.example.com/shop.git, path: .}
 `;
-    const whole = { file, to: application };
-    expect(findings(...applications.slice(0, -1), whole, argocdActs).map(({ problem: said }) => said)).toEqual([
+    const said = (to: string, composition: Change) => {
+      const all = [...spoke("blue", "10.64.0.0/18"), ...applications.slice(0, -1), { file, to: application(to) }];
+      return findings(...all, composition).map(({ problem: words }) => words);
+    };
+    expect(said("name: blue", argocdActs)).toEqual([
       expect.stringContaining("Application shop goes to the namespace shop of spokes"),
     ]);
-    expect(findings(...applications.slice(0, -1), whole, names("[shop]"))).toEqual([]);
+    expect(said("name: blue", names("[shop]"))).toEqual([]);
+    for (const other of ["name: other", "server: https://203.0.113.7:6443", "name: in-cluster"])
+      expect(said(other, argocdActs), other).toEqual([]);
   });
 });

@@ -49,13 +49,33 @@ list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what
 `);
   });
 
-  test("names the prices that it does not know, and marks the sums without them", async () => {
+  test("names the prices that it does not know, and says of sums without them what they are at least", async () => {
     add("pink", "  nodes:\n    instanceTypes: [m9x.large]\n");
     const said = await costs();
-    expect(said).toMatch(/^pink .* 121\+ +121 to 130$/m);
+    expect(said).toMatch(/^pink .* ≥ 121 +-$/m);
     expect(said).toMatch(/^blue .* 278 +278 to 443$/m);
-    expect(said).toMatch(/^total +2 +399\+ /m);
+    expect(said).toMatch(/^total +2 +≥ 399 +-$/m);
     expect(said).toContain("\nfleet/pink: price unknown for m9x.large in eu-west-1\n");
+    const { clusters, total } = JSON.parse(await costs("-o", "json"));
+    expect(clusters).toMatchObject([
+      { name: "blue", isComplete: true },
+      { name: "pink", isComplete: false },
+    ]);
+    expect(total.isComplete).toBe(false);
+  });
+
+  test("counts the control plane alone of a cluster that Cluster API makes, whatever its Spoke says of nodes", async () => {
+    at.write("clusters/capi/README.md", "");
+    const more =
+      "  nodes:\n    desired: 9\n    max: 9\n  network:\n    cidr: 10.64.0.0/18\n    natGateways: per-zone\n";
+    add("green", `${more}  existing:\n    madeBy: ClusterAPI\n`, "capi");
+    const said = await costs("--fleet", "capi");
+    expect(said).toMatch(/^green +dev +payments +eu-west-1 +by Cluster API +≥ 73 +-$/m);
+    expect(said).toContain("\ncapi/green: price unknown for nodes and network of its HelmRelease in eu-west-1\n");
+    const [green] = JSON.parse(await costs("--fleet", "capi", "-o", "json")).clusters;
+    expect(green).not.toHaveProperty("nodes");
+    expect(Object.keys(green.items).sort()).toEqual(["controlPlane", "keys", "secrets"]);
+    expect(green.items).toMatchObject({ controlPlane: { usual: 73 }, keys: { usual: 0 } });
   });
 
   test("writes the same for a program, to the cent, with what each cluster consists of", async () => {
@@ -87,6 +107,14 @@ list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what
     );
   });
 
+  test("refuses the hub of another fleet than the chosen one, which its total would have", async () => {
+    at.write("clusters/fleet-dev/README.md", "");
+    await expect(costs("--fleet", "fleet", "--stack", "dev")).rejects.toThrow(
+      /--stack: is the hub of another fleet\n.*got: +dev, whose fleet is fleet-dev\n.*allowed: a stack of fleet\n/,
+    );
+    expect(await costs("--fleet", "fleet-dev", "--stack", "dev")).toMatch(/^hub +dev +platform +eu-central-1 /m);
+  });
+
   test("says that there are no spokes", async () => {
     at.write("clusters/empty/README.md", "");
     expect(await costs("--fleet", "empty")).toBe("no spokes\n");
@@ -113,7 +141,7 @@ describe("what is counted of a cluster", () => {
     expect(of("none")).toMatchObject({ natGateways: 0, nodes: { arePublic: true } });
   });
 
-  test("of a hub: its own network only, and a secret for each sealing key and repository", () => {
+  test("of a hub: its own network only, a secret for each sealing key and repository, and the key of Cluster API's clusters", () => {
     const settings: Readable = {
       ...{ nodeInstanceTypes: ["m7g.large"], nodeDiskSize: 50, nodeMin: 2, nodeDesired: 2, nodeMax: 3 },
       ...{ natGateways: "per-zone", zones: 3, sealingKeys: [{ scope: "dev", generation: "1", active: true }] },
@@ -123,6 +151,7 @@ describe("what is counted of a cluster", () => {
       natGateways: 0,
       nodes: { arePublic: false },
     });
+    expect(hubShape({ ...settings, clusterApi: true }, "us-east-1")).toMatchObject({ keys: 3 });
     expect(hubShape(settings, undefined)).toBeUndefined();
     const { nodeMax: _, ...incomplete } = settings;
     expect(hubShape(incomplete, "us-east-1")).toBeUndefined();

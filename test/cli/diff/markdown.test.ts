@@ -238,16 +238,27 @@ describe("the list price of spokes", () => {
   });
   const unknown = ["price unknown for m9x.large in xx-north-9"];
   const one = cluster("blue", [change()], { cost: cost(412.4, 1530) });
-  const other = cluster("pink", [change()], { environment: "prod", cost: cost(0, 121, unknown) });
+  const other = cluster("pink", [change()], { environment: "prod", cost: cost(0, 121) });
+  const dark = cluster("dark", [change()], { cost: cost(289, 121, unknown) });
 
   test("is a line for each spoke whose price changes, and one for all of them", () => {
     const text = terminalText(report([hub(), one, other, cluster("teal", [change()])]));
     expect(text).toContain(`
 - list price of blue (dev): 412 → 1,530 USD a month
-- list price of pink (prod): 0 → 121+ USD a month (price unknown for m9x.large in xx-north-9)
-- list price of these 2 spokes: 412 → 1,651+ USD a month
+- list price of pink (prod): 0 → 121 USD a month
+- list price of these 2 spokes: 412 → 1,651 USD a month
 `);
     expect(text).not.toContain("teal (dev):  ");
+  });
+
+  test("is not compared where a price is unknown, and the line for all says what it leaves out", () => {
+    expect(terminalText(report([one, other, dark]))).toContain(`
+- list price of blue (dev): 412 → 1,530 USD a month
+- list price of pink (prod): 0 → 121 USD a month
+- list price of dark (dev): can't be compared: price unknown for m9x.large in xx-north-9
+- list price of 2 of these 3 spokes: 412 → 1,651 USD a month, without dark (dev)
+`);
+    expect(terminalText(report([one, dark]))).not.toContain("these");
   });
 
   test("has no line for all where it is one, and none at all where nothing changes", () => {
