@@ -548,6 +548,8 @@ describe("a stack whose Cluster API makes clusters", () => {
     expect(may("kms:CreateGrant", data["cluster_api_kms_key_arn"] ?? "", forAws)).toBe(true);
     expect(may("kms:CreateGrant", data["cluster_api_kms_key_arn"] ?? "")).toBe(false);
     expect(may("kms:CreateGrant", data["secrets_kms_key_arn"] ?? "", forAws)).toBe(false);
+    // Also in a stack that protects nothing.
+    expect(resources.find(({ name }) => name === "cluster-api-key")).toMatchObject({ protect: true });
     expect(run("dev").outputs["bridgeData"]).not.toHaveProperty("cluster_api_iam_role_arn");
     expect(run("dev").resources.filter(({ name }) => name.startsWith("cluster-api"))).toEqual([]);
   });
