@@ -190,6 +190,11 @@ describe.skipIf(helm === undefined).each(charts)("a cluster of version $name", (
       { cluster: { ...values.cluster, name: "b".repeat(40) } },
       /at most 38 characters/,
     ],
+    [
+      "a partition for which the provider has no policies of nodes",
+      { cluster: { ...values.cluster, partition: "aws-cn" } },
+      /partition/,
+    ],
     ["a misspelled value", { machinePool: {} }, /machinePool/],
   ])("is refused with %s", (_, change, message) => {
     const { objects, stderr } = template(version, change);
