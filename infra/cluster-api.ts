@@ -24,14 +24,15 @@ export function clusterApi(
   tags: Tags,
 ): ClusterApi | undefined {
   if (!settings.clusterApi) return undefined;
-  const { fleet, kmsDeletionWindowDays, permissionsBoundary, protect } = settings;
+  const { fleet, kmsDeletionWindowDays, permissionsBoundary } = settings;
   const names = fleetNames(fleet);
   const key = new EncryptionKey("cluster-api", {
     description: `Kubernetes secrets of clusters of fleet ${fleet} that Cluster API makes`,
     alias: names.clusterApiKeyAlias,
     kmsDeletionWindowDays,
     tags,
-    protect,
+    // Whatever the stack says: without clusterApi the key would go while clusters that only Kubernetes knows are encrypted with it.
+    protect: true,
   });
   const role = new IrsaRole("cluster-api", {
     roleName: names.clusterApiRole,

@@ -10,6 +10,8 @@ export interface Contract<Key extends string = string> {
   readonly key: Key;
   readonly meaning: string;
   readonly form: Form;
+  /** Whether only the hub's manifests use it: a spoke's ConfigMap `cluster-info` does not have it. */
+  readonly forHub?: true;
 }
 
 /** A key with its place in {@link ClusterMetadata}. */
@@ -23,6 +25,9 @@ const fact = <const Key extends string, Value>(
   form: Codec<Value>,
   example = form.example,
 ): Fact<Key, Value> => ({ key, meaning, form: { ...form, example } });
+
+/** A fact that only the hub's manifests use: spokes don't wait for the program that gives it. */
+const forHub = <const Key extends string, Value>(of: Fact<Key, Value>): Fact<Key, Value> => ({ ...of, forHub: true });
 
 /** Each cluster's own: the Pulumi program gives the hub's values, the composition function a spoke's. */
 export const clusterFacts = {
@@ -128,10 +133,12 @@ export const fleetFacts = {
     "KMS key under which the fleet's sealing keys and Git credentials are encrypted",
     arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
   ),
-  clusterApiKeyArn: fact(
-    "cluster_api_kms_key_arn",
-    "KMS key that encrypts the Kubernetes secrets of clusters that Cluster API makes, empty without `clusterApi`",
-    arnOrNothing("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+  clusterApiKeyArn: forHub(
+    fact(
+      "cluster_api_kms_key_arn",
+      "KMS key that encrypts the Kubernetes secrets of clusters that Cluster API makes, empty without `clusterApi`",
+      arnOrNothing("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+    ),
   ),
   metricsWorkspaceArn: fact(
     "metrics_workspace_arn",

@@ -88,6 +88,10 @@ export const fleetTag = labelKeys.fleet;
 /** AWS tag of a spoke's IAM roles: which of its identities the role is, e.g. external-secrets. */
 export const identityTag = `${group}/identity`;
 
+/** AWS tag of what Cluster API makes, with {@link clusterApiMaker} as its value: charts/eks-cluster gives it. */
+export const madeByTag = `${group}/made-by`;
+export const clusterApiMaker = "cluster-api";
+
 /** AWS tag that names the cluster for which a resource exists. */
 export const clusterTag = labelKeys.cluster;
 

@@ -12,7 +12,7 @@ import { textOf } from "../folder.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
 import { refuse, together, UsageError } from "../usage.ts";
-import { findSpoke, type SpokeFile } from "./file.ts";
+import { findSpoke, makerProblems, type SpokeFile } from "./file.ts";
 
 export const summary = "let a spoke go, with everything in AWS and on the cluster left as it is";
 
@@ -110,6 +110,8 @@ export async function run(
   const { file, problems: unknown } = findSpoke<ReleasedSpec>(checkout, spoke, values.fleet);
   refuse("release", together([...problems, ...wishProblems(values, [checkout])], unknown));
   const opened = file as ReleasedFile;
+  const keep = "keep it: its folder also holds the HelmRelease, whose removal deletes the cluster";
+  refuse("release", makerProblems(opened, keep));
   const { fleet, path, spec } = opened;
   const carry = (proposal: Proposal, next: string) =>
     carryOut("release", [proposal], values, { fleet, next, programs: using });

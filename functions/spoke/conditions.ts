@@ -7,7 +7,7 @@ import { failureOf, isRetrying, summary } from "./failures.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
-import { isMadeElsewhere } from "./made-elsewhere.ts";
+import { absenceOf, isMadeElsewhere } from "./made-elsewhere.ts";
 import { nodeGroups } from "./node-groups.ts";
 import { isHealthy } from "./observed.ts";
 import { isLetGo } from "./orphan.ts";
@@ -76,7 +76,10 @@ export function partCondition(
   const waits = [...waiting].filter(ofPart(part));
   const objects = keys.flatMap((key) => observed.objects.get(key) ?? []);
   // The chain's own objects come first: their messages are nearer to the cause than their parent's summary.
-  const failures = [...(part === "bootstrap" ? chain : []), ...objects].flatMap((object) => failureOf(object) ?? []);
+  const absence = absenceOf(context.spoke, observed.get(resources.cluster));
+  const failures = [...(part === "bootstrap" ? chain : []), ...objects].flatMap(
+    (object) => failureOf(object, absence) ?? [],
+  );
   const found = summary(failures.map((each) => withPrecondition(context, each)));
   if (found) return no(type, found.reason, found.message);
   const before = said.find((condition) => condition.type === type && condition.status === "False");
@@ -187,8 +190,9 @@ export function deletingCondition(spoke: Spoke, remains: Remains, now: number): 
   });
   if (current.length === 0) return yes("Deleting", "Finishing", "everything is removed; the Spoke itself goes now");
   // The folder is gone from Git because the Spoke was removed.
+  const absence = absenceOf(spoke, remains.present.get(resources.cluster.key));
   const failures = current
-    .flatMap(([, object]) => failureOf(object) ?? [])
+    .flatMap(([, object]) => failureOf(object, absence) ?? [])
     .filter(({ reason }) => reason !== "MissingInGit");
   const found = summary(failures);
   const keys = current.map(([key]) => key).sort();

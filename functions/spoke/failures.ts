@@ -25,13 +25,6 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "Crossplane's provider ended while AWS made it: run fleet recover <name>, which looks in AWS for what was made and tells Crossplane",
   },
-  // crossplane-runtime, pkg/reconciler/managed, of what it may only observe: a cluster that is made elsewhere.
-  {
-    pattern: /external resource does not exist/i,
-    reason: "NotMadeYet",
-    remedy:
-      "Cluster API makes it: kubectl -n cluster-api-clusters get clusters,awsmanagedcontrolplanes,awsmanagedmachinepools shows how far it is, kubectl describe why it is not further",
-  },
   // A second provider of the same issuer carries the fleet's tag already, which the rights to make one exclude: AWS may look at them first.
   {
     pattern: /not authorized to perform: iam:CreateOpenIDConnectProvider/,
@@ -181,6 +174,15 @@ const knownFailures: readonly KnownFailure[] = [
   },
 ];
 
+/** What it means that AWS has not what Crossplane may only observe: its Spoke knows who makes it. */
+export type Absence = Omit<Failure, "message">;
+
+/** crossplane-runtime, pkg/reconciler/managed, of what it may only observe. */
+const absent = /external resource does not exist/i;
+
+/** Whether AWS has not what `object` may only observe. */
+export const isAbsent = (object: KubeObject): boolean => absent.test(failureMessage(object) ?? "");
+
 const MAX_CHARACTERS = 400;
 
 /** A controller's message without what differs between attempts, so that a retry does not change the condition. */
@@ -197,11 +199,15 @@ export function tidy(message: string): string {
 
 const unknownFailure = { reason: "Failed", remedy: "" };
 
-/** Why `object` fails; undefined when its controller reports no failure. */
-export function failureOf(object: KubeObject): Failure | undefined {
+/**
+ * Why `object` fails; undefined when its controller reports no failure.
+ * @param absence what it means if AWS has not what may only be observed; without it nothing is known of that
+ */
+export function failureOf(object: KubeObject, absence?: Absence): Failure | undefined {
   const said = failureMessage(object);
   if (said === undefined) return undefined;
-  const { reason, remedy } = knownFailures.find(({ pattern }) => pattern.test(said)) ?? unknownFailure;
+  const known = isAbsent(object) ? absence : knownFailures.find(({ pattern }) => pattern.test(said));
+  const { reason, remedy } = known ?? unknownFailure;
   return { reason, remedy, message: `${object.kind} ${object.metadata.name}: ${tidy(said)}` };
 }
 

@@ -1,5 +1,7 @@
 import { databasesAddon } from "../../lib/iam/databases.ts";
 import type { Spoke } from "./api.ts";
+import { type Absence, isAbsent } from "./failures.ts";
+import type { KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
@@ -11,6 +13,29 @@ import { resources } from "./resources.ts";
 
 export const isMadeElsewhere = ({ spec }: { readonly spec: Pick<Spoke["spec"], "existing"> }): boolean =>
   spec.existing?.madeBy !== undefined;
+
+const notMadeYet: Absence = {
+  reason: "NotMadeYet",
+  remedy:
+    "Cluster API makes it: kubectl -n cluster-api-clusters get clusters,awsmanagedcontrolplanes,awsmanagedmachinepools shows how far it is, kubectl describe why it is not further",
+};
+
+const clusterGone: Absence = {
+  reason: "ClusterGone",
+  remedy:
+    "AWS has it no more: kubectl -n cluster-api-clusters get clusters shows whether Cluster API removed it. If so, and it is not to come back, remove the folder of the Spoke",
+};
+
+/**
+ * What it means that AWS has not what the Spoke only looks at: not made yet, or no more. While its cluster is there, Cluster API makes what
+ * is missing of it. Undefined for a Spoke that makes its cluster itself.
+ * @param cluster the Spoke's Cluster of Crossplane
+ */
+export function absenceOf(spoke: Pick<Spoke, "spec" | "status">, cluster: KubeObject | undefined): Absence | undefined {
+  if (!isMadeElsewhere(spoke)) return undefined;
+  const wasThere = spoke.status?.cluster?.endpoint !== undefined;
+  return wasThere && cluster !== undefined && isAbsent(cluster) ? clusterGone : notMadeYet;
+}
 
 /** Add-ons that need what only the Composition makes: subnets that the hub knows, or that carry Karpenter's tag. */
 const ofOwnNetwork: readonly string[] = [databasesAddon, "karpenter", "karpenter_nodes"];

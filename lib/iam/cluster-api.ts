@@ -1,4 +1,4 @@
-import { clusterTag, fleetTag } from "../labels.ts";
+import { clusterApiMaker, clusterTag, fleetTag, identityTag, madeByTag, principalTags } from "../labels.ts";
 import { hubName } from "../names.ts";
 import { ec2Actions, makeStatement, networkStatements } from "./ec2.ts";
 import { lookUpStatement } from "./look-ups.ts";
@@ -28,34 +28,60 @@ const managedPolicies = [
   "AmazonEC2ContainerRegistryReadOnly",
 ] as const;
 
+/** Identities of the roles that it makes: the fleet's boundary gives each less than the others. */
+const identities = ["cluster", "node"] as const;
+
+/** A tag with which it makes roles, and by which it knows them: names alone would also fit roles of a Spoke called multi-node-a. */
+const asOwn = { [`aws:RequestTag/${madeByTag}`]: clusterApiMaker, [`aws:RequestTag/${identityTag}`]: identities };
+const ofOwn = { [`iam:ResourceTag/${madeByTag}`]: clusterApiMaker };
+
 /** Roles of control planes and of nodes under the fleet's boundary, by the names of the chart. No other role, and no OIDC provider. */
 function roleStatements(scope: ClusterApiScope): Statement[] {
   const { managedPolicy, role } = arns(scope);
-  const roles = ["cluster", "node", "node-*"].map((suffix) => role(`${scope.spokePrefix}*-${suffix}`));
+  const roles = ["cluster", "node*"].map((suffix) => role(`${scope.spokePrefix}*-${suffix}`));
+  const known = [role(`${scope.spokePrefix}*`)];
   const attachable = managedPolicies.map(managedPolicy);
+  const bounded = { "iam:PermissionsBoundary": scope.boundaryArn };
   return [
     {
-      Sid: "BoundedRoles",
+      Sid: "MakeRoles",
       Effect: "Allow",
-      Action: ["iam:AttachRolePolicy", "iam:CreateRole", "iam:DetachRolePolicy"],
+      Action: ["iam:CreateRole"],
+      Resource: roles,
+      Condition: { StringEquals: { ...bounded, ...asOwn } },
+    },
+    {
+      // IAM asks for it when a role is made with tags. No tags of the role are known then.
+      Sid: "TagNewRoles",
+      Effect: "Allow",
+      Action: ["iam:TagRole"],
       Resource: roles,
       Condition: {
-        StringEquals: { "iam:PermissionsBoundary": scope.boundaryArn },
+        StringEquals: asOwn,
+        StringEqualsIfExists: { [`iam:ResourceTag/${identityTag}`]: identities },
+      },
+    },
+    {
+      Sid: "OwnRoles",
+      Effect: "Allow",
+      Action: ["iam:AttachRolePolicy", "iam:DeleteRole", "iam:DetachRolePolicy", "iam:UpdateAssumeRolePolicy"],
+      Resource: known,
+      Condition: {
+        StringEquals: { ...bounded, ...ofOwn },
         ArnEqualsIfExists: { "iam:PolicyARN": attachable },
       },
     },
     {
-      Sid: "RoleUpkeep",
+      Sid: "TagOwnRoles",
       Effect: "Allow",
-      Action: [
-        "iam:DeleteRole",
-        "iam:GetRole",
-        "iam:ListAttachedRolePolicies",
-        "iam:*agRole",
-        "iam:UpdateAssumeRolePolicy",
-      ],
-      Resource: roles,
+      Action: ["iam:*agRole"],
+      Resource: known,
+      Condition: {
+        StringEquals: ofOwn,
+        StringEqualsIfExists: { [`aws:RequestTag/${identityTag}`]: identities },
+      },
     },
+    { Sid: "ReadRoles", Effect: "Allow", Action: ["iam:GetRole", "iam:ListAttachedRolePolicies"], Resource: known },
     { Sid: "ReadPolicies", Effect: "Allow", Action: ["iam:GetPolicy"], Resource: attachable },
     {
       // That of the EBS CSI driver goes to its add-on.
@@ -113,6 +139,38 @@ function clusterStatements(scope: ClusterApiScope): Statement[] {
   ];
 }
 
+/**
+ * Nothing of clusters that Crossplane makes, whose names begin the same: v2.11.1 takes any cluster of the name in its specification for its
+ * own. Everything that a spoke is made of, roles of its applications too, names its cluster in a tag; what is being made has no tags yet.
+ */
+const othersStatements: readonly Statement[] = [
+  {
+    Sid: "NothingOfOthers",
+    Effect: "Deny",
+    Action: [
+      "eks:*ssociateAccessPolicy",
+      "eks:AssociateEncryptionConfig",
+      "eks:CreateAccessEntry",
+      "eks:CreateAddon",
+      "eks:CreateNodegroup",
+      "eks:Delete*",
+      "eks:Update*",
+    ],
+    Resource: ["*"],
+    Condition: { StringNotEquals: { [`aws:ResourceTag/${madeByTag}`]: clusterApiMaker } },
+  },
+  {
+    Sid: "NoTagsOfOthers",
+    Effect: "Deny",
+    Action: ["eks:*agResource", "iam:*agRole"],
+    Resource: ["*"],
+    Condition: {
+      Null: { [`aws:ResourceTag/${principalTags.cluster}`]: "false" },
+      StringNotEquals: { [`aws:ResourceTag/${madeByTag}`]: clusterApiMaker },
+    },
+  },
+];
+
 /** A security group for nodes that each of its clusters gets. It is in no use here: EKS puts its own group on managed nodes. */
 function groupStatements(scope: ClusterApiScope): Statement[] {
   const { ec2 } = arns(scope);
@@ -149,6 +207,7 @@ export function clusterApiPolicy(scope: ClusterApiScope): PolicyDocument {
     ...clusterStatements(scope),
     ...networkStatements(scope),
     ...groupStatements(scope),
+    ...othersStatements,
     { Sid: "ReadKey", Effect: "Allow", Action: ["kms:DescribeKey"], Resource: [scope.keyArn] },
     {
       // EKS asks for it with the caller's rights; nobody can ask for one of their own.

@@ -2,7 +2,7 @@ import { clusterTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
-import { networkStatements } from "./ec2.ts";
+import { nodeNetworkStatements } from "./ec2.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
@@ -84,7 +84,7 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...hubProviderStatements(scope),
     lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
-    ...networkStatements(scope),
+    ...nodeNetworkStatements(scope),
     ...spokeKeyStatements(scope),
     ...eksRoleStatements(scope),
     {

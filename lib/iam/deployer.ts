@@ -1,7 +1,7 @@
 import { clusterTag, fleetTag } from "../labels.ts";
 import { fleetNames, hubName, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
-import { ec2Actions, networkStatements } from "./ec2.ts";
+import { ec2Actions, nodeNetworkStatements } from "./ec2.ts";
 import { type GrafanaAuthentication, grafanaStatements } from "./grafana.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
@@ -32,7 +32,7 @@ export const managedPolicies = {
 /** The hub's network, and the default security group of its VPC. */
 function hubNetworkStatements(scope: DeployerScope): Statement[] {
   return [
-    ...networkStatements(scope),
+    ...nodeNetworkStatements(scope),
     {
       // EC2 makes it with the VPC, without a tag; the program tags it and takes its rules away.
       Sid: "DefaultSecurityGroup",

@@ -44,17 +44,16 @@ const networks = {
   AllocateAddress: "elastic-ip",
   AuthorizeSecurityGroupIngress: "security-group-rule",
   CreateInternetGateway: "internet-gateway",
-  CreateLaunchTemplate: "launch-template",
   CreateRouteTable: "route-table",
   CreateSubnet: "subnet",
 } as const;
+const launchTemplates = { CreateLaunchTemplate: "launch-template" } as const;
 const vpcs = { CreateNatGateway: "natgateway", CreateVpc: "vpc" } as const;
 
 /** What joins, changes and removes network resources, each of which the fleet tags. */
 const networkChanges = [
   "*ssociateRouteTable",
   "*tachInternetGateway",
-  "CreateLaunchTemplateVersion",
   "CreateNatGateway",
   "CreateRoute",
   "CreateRouteTable",
@@ -62,7 +61,6 @@ const networkChanges = [
   "CreateTags",
   "CreateVpcEndpoint",
   "DeleteInternetGateway",
-  "DeleteLaunchTemplate",
   "DeleteNatGateway",
   "DeleteRoute",
   "DeleteRouteTable",
@@ -71,36 +69,57 @@ const networkChanges = [
   "DeleteVpc",
   "DeleteVpcEndpoints",
   "DisassociateAddress",
-  "ModifyLaunchTemplate",
   "ModifySubnetAttribute",
   "ModifyVpcAttribute",
   "ModifyVpcEndpoint",
   "ReleaseAddress",
   "ReplaceRoute",
   "ReplaceRouteTableAssociation",
+];
+const launchTemplateChanges = [
+  "CreateLaunchTemplateVersion",
+  "DeleteLaunchTemplate",
+  "ModifyLaunchTemplate",
   "RunInstances",
 ];
 
+type FleetScope = Scope & { readonly fleet: string };
+
 /**
- * Networks, their gateway endpoints and launch templates in the region: new ones with the fleet's tag, and those that have it.
+ * Networks and their gateway endpoints in the region, with what `also` names: new ones with the fleet's tag, and those that have it.
  * Where EC2 knows no tag to ask for stands in docs/guides/aws-account.md.
  */
-export function networkStatements(scope: Scope & { readonly fleet: string }): Statement[] {
-  const { ec2 } = arns(scope);
+export function networkStatements(
+  scope: FleetScope,
+  also: { readonly made: Readonly<Record<string, string>>; readonly changes: readonly string[] } = {
+    made: {},
+    changes: [],
+  },
+): Statement[] {
   const inRegion = { "aws:RequestedRegion": perRegion(scope) };
   const withTag = { StringEquals: { ...inRegion, [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
+  const made = Object.fromEntries(Object.entries({ ...networks, ...also.made }).sort());
   return [
-    makeStatement(scope, "MakeNetworks", networks, withTag),
+    makeStatement(scope, "MakeNetworks", made, withTag),
     makeStatement(scope, "MakeVpcs", vpcs, withTag),
     makeStatement(scope, "MakeVpcEndpoints", { CreateVpcEndpoint: "vpc-endpoint" }, withTag),
     tagNewStatement,
     {
       Sid: "ChangeNetworks",
       Effect: "Allow",
-      Action: ec2Actions(networkChanges),
+      Action: ec2Actions([...networkChanges, ...also.changes].sort()),
       Resource: ["*"],
       Condition: { StringEquals: { ...inRegion, [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
     },
+  ];
+}
+
+/** {@link networkStatements} for who makes node groups with launch templates too. */
+export function nodeNetworkStatements(scope: FleetScope): Statement[] {
+  const { ec2 } = arns(scope);
+  const inRegion = { "aws:RequestedRegion": perRegion(scope) };
+  return [
+    ...networkStatements(scope, { made: launchTemplates, changes: launchTemplateChanges }),
     {
       // EKS tries with the caller's rights whether the launch template works, which must have the tag. Instances have none yet.
       Sid: "TryLaunchTemplates",

@@ -530,19 +530,26 @@ describe("a stack whose Cluster API makes clusters", () => {
     const document = JSON.parse(String(inputs("cluster-api-policy")["policy"]));
     const may = (action: string, resource: string, context = {}) => allowed(document, { action, resource, context });
     const role = (name: string) => `arn:aws:iam::${data["aws_account_id"]}:role/${name}`;
-    const bounded = { "iam:PermissionsBoundary": data["permissions_boundary_arn"] ?? "" };
+    const tagged = {
+      "aws:RequestTag/fleet.internal/identity": "node",
+      "aws:RequestTag/fleet.internal/made-by": "cluster-api",
+    };
+    const bounded = { ...tagged, "iam:PermissionsBoundary": data["permissions_boundary_arn"] ?? "" };
     expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-cluster"), bounded)).toBe(true);
     expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), bounded)).toBe(true);
-    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"))).toBe(false);
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), tagged)).toBe(false);
     for (const other of ["fleet-dev-spoke-blue-crossplane", "fleet-dev-hub-crossplane", "somebodys"])
       expect(may("iam:CreateRole", role(other), bounded), other).toBe(false);
     const cluster = (name: string) => `arn:aws:eks:${data["aws_region"]}:${data["aws_account_id"]}:cluster/${name}`;
-    expect(may("eks:UpdateClusterVersion", cluster("fleet-dev-spoke-blue"))).toBe(true);
-    expect(may("eks:DeleteCluster", cluster("fleet-dev-hub"))).toBe(false);
+    const own = { "aws:ResourceTag/fleet.internal/made-by": "cluster-api" };
+    expect(may("eks:UpdateClusterVersion", cluster("fleet-dev-spoke-blue"), own)).toBe(true);
+    expect(may("eks:DeleteCluster", cluster("fleet-dev-hub"), own)).toBe(false);
     const forAws = { "kms:GrantIsForAWSResource": "true" };
     expect(may("kms:CreateGrant", data["cluster_api_kms_key_arn"] ?? "", forAws)).toBe(true);
     expect(may("kms:CreateGrant", data["cluster_api_kms_key_arn"] ?? "")).toBe(false);
     expect(may("kms:CreateGrant", data["secrets_kms_key_arn"] ?? "", forAws)).toBe(false);
+    // Also in a stack that protects nothing.
+    expect(resources.find(({ name }) => name === "cluster-api-key")).toMatchObject({ protect: true });
     expect(run("dev").outputs["bridgeData"]).not.toHaveProperty("cluster_api_iam_role_arn");
     expect(run("dev").resources.filter(({ name }) => name.startsWith("cluster-api"))).toEqual([]);
   });

@@ -38,6 +38,15 @@ describe("the documents of the bridge contract", () => {
     expect(() => clusterInfo("data: {}")).toThrow('needs two comments, "generated: keys" and "end: keys"');
   });
 
+  test("bring to a spoke no fact that only the hub's manifests use: without it, its chain would fail until pulumi up", () => {
+    const info = clusterInfo("data:\n  # generated: keys\n  # end: keys\n");
+    const brought = [...info.matchAll(/^ {2}(\w+): /gm)].map(([, key]) => key);
+    const own = Object.values(bridgeKeys).filter(({ forHub }) => forHub);
+    expect(own.map(({ key }) => key)).toEqual(["cluster_api_kms_key_arn"]);
+    for (const key of Object.keys(bridgeKeys))
+      expect(brought.includes(key), key).toBe(contractOf(key)?.forHub === undefined);
+  });
+
   test("refuse a missing key, an unknown key and a value of another form", () => {
     const { aws_region: _, ...less } = bridgeData(hub);
     expect(violations(less)).toEqual([expect.stringContaining("aws_region")]);

@@ -8,6 +8,7 @@ import { parse, parseAllDocuments, stringify } from "yaml";
 import { helmProgram } from "../../cli/diff/charts.ts";
 import { eksAddons } from "../../functions/spoke/api.ts";
 import { at } from "../../functions/spoke/kube.ts";
+import { clusterApiMaker, madeByTag } from "../../lib/labels.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { hub, settings, spoke } from "../functions/spoke/support/fixtures.ts";
 import { settled } from "../functions/spoke/support/world.ts";
@@ -151,17 +152,19 @@ describe.skipIf(helm === undefined).each(charts)("a cluster of version $name", (
     ]);
   });
 
-  test("carries the fleet's tags, and those by which the boundary knows its roles", () => {
+  test("carries the fleet's tags, and those by which the boundary and the provider's own rights know it", () => {
     const { objects } = template(version, { tags: { team: "platform" } });
     expect(specOf(objects, "AWSManagedControlPlane").additionalTags).toEqual({
       ...tagsOf("cluster"),
       team: "platform",
       "fleet.internal/identity": tagsOf("role-cluster")["fleet.internal/identity"],
+      [madeByTag]: clusterApiMaker,
     });
     expect(specOf(objects, "AWSManagedMachinePool", names.nodeGroup).additionalTags).toEqual({
       ...tagsOf("cluster"),
       team: "platform",
       "fleet.internal/identity": tagsOf("role-node")["fleet.internal/identity"],
+      [madeByTag]: clusterApiMaker,
     });
   });
 
@@ -186,6 +189,11 @@ describe.skipIf(helm === undefined).each(charts)("a cluster of version $name", (
       "a name too long for its roles",
       { cluster: { ...values.cluster, name: "b".repeat(40) } },
       /at most 38 characters/,
+    ],
+    [
+      "a partition for which the provider has no policies of nodes",
+      { cluster: { ...values.cluster, partition: "aws-cn" } },
+      /partition/,
     ],
     ["a misspelled value", { machinePool: {} }, /machinePool/],
   ])("is refused with %s", (_, change, message) => {

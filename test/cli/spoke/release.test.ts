@@ -71,6 +71,19 @@ describe("fleet release", () => {
     expect(its.at.has(file)).toBe(true);
   });
 
+  test.each([
+    ["first", ""],
+    ["second", letGo],
+  ])("refuses at the %s step a spoke whose cluster Cluster API makes and would remove", async (_step, more) => {
+    const before = spokeText("blue", `  existing:\n    madeBy: ClusterAPI\n${more}`);
+    its.at.write(file, before);
+    const connect = vi.fn();
+    const released = run(["blue", "--repository", its.at.system], withoutKustomize, { connect });
+    await expect(released).rejects.toThrow(/existing\.madeBy ClusterAPI[\s\S]*whose removal deletes the cluster/);
+    expect(connect).not.toHaveBeenCalled();
+    expect(its.at.read(file)).toBe(before);
+  });
+
   test("refuses a Spoke that the hub does not have", async () => {
     its.at.write(file, spokeText("blue", letGo));
     await expect(release([])).rejects.toThrow("the hub has no spoke blue");

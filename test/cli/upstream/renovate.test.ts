@@ -35,6 +35,7 @@ const found = customManagers.flatMap(({ managerFilePatterns, matchStrings, depNa
           name: groups["packageName"] ?? groups["depName"] ?? depNameTemplate,
           registry: groups["registryUrl"],
           version: groups["currentValue"],
+          digest: groups["currentDigest"],
         })),
       ),
     ),
@@ -88,6 +89,18 @@ describe("Renovate reads", () => {
     );
     const read = of("aws-eks-addon").map(({ name, version }) => JSON.stringify([name, version]));
     expect(read.sort()).toEqual(addons.sort());
+  });
+
+  test("every tag of a Git repository with its commit, which Flux takes", () => {
+    const commits = files
+      .filter((file) => file.startsWith("repos/"))
+      .flatMap((file) => [...readFileSync(join(root, file), "utf8").matchAll(/^\s*commit: ([0-9a-f]{40})$/gm)])
+      .map(([, commit]) => commit);
+    expect(commits.length).toBeGreaterThan(0);
+    const read = found.flatMap(({ file, digest }) =>
+      file.startsWith("repos/") && digest !== undefined ? [digest] : [],
+    );
+    expect(read).toEqual(commits);
   });
 
   test("the Pulumi CLI of every workflow", () => {

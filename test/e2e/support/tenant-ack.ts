@@ -147,6 +147,8 @@ const annotations: Cases = [
   },
 ];
 
+const withKey = (kmsMasterKeyID: string) => ({ enabled: true, sseType: "KMS", kmsMasterKeyID });
+
 const shared: Cases = [
   { title: "a queue by ACK whose policies are empty", object: queue(`${own}_q`, { policy: "", redrivePolicy: "" }) },
   {
@@ -175,9 +177,24 @@ const shared: Cases = [
     refused: "a Table of an application refers to no other object",
   },
   {
-    title: "a table by ACK with a key by its name",
-    object: table(`${own}_t`, { sseSpecification: { enabled: true, sseType: "KMS", kmsMasterKeyID: "alias/tables" } }),
+    title: "a table by ACK that AWS's own key in KMS encrypts",
+    object: table(`${own}_t`, { sseSpecification: { enabled: true, sseType: "KMS" } }),
   },
+  {
+    title: "a table by ACK with a key by its name",
+    object: table(`${own}_t`, { sseSpecification: withKey("alias/tables") }),
+    refused: "tables are encrypted by AWS's own key: leave spec.sseSpecification.kmsMasterKeyID out",
+  },
+  {
+    title: "a queue by ACK with a key by its name",
+    object: queue(`${own}_q`, { kmsMasterKeyID: "alias/queues" }),
+  },
+  ...["ENABLE", "DISABLE"].map((contributorInsights) => ({
+    title: `a table by ACK that says ${contributorInsights} of its insights`,
+    object: table(`${own}_t`, { contributorInsights }),
+    refused:
+      "the controller may not turn CloudWatch Contributor Insights on or off: leave spec.contributorInsights out",
+  })),
   {
     title: "a table by ACK with a copy in another region",
     object: table(`${own}_t`, { tableReplicas: [{ regionName: "eu-west-1" }] }),
@@ -202,6 +219,8 @@ const shared: Cases = [
 ];
 
 const before = kept(table(`${own}_t`));
+const awsKey = { sseSpecification: withKey("alias/aws/dynamodb") };
+const ofKey = kept(table(`${own}_t`, awsKey));
 const adopted = { [`${prefix}adopted`]: "true" };
 const adoptedBefore = kept(table(`${own}_t`, {}, { [`${prefix}adoption-policy`]: "adopt-or-create" }));
 
@@ -243,6 +262,18 @@ const changed: Cases = [
     by: controller("dynamodb"),
     refused: onlyThese,
   },
+  {
+    title: "the key that the controller found at a table, when it writes it down",
+    from: before,
+    object: ofKey,
+    by: controller("dynamodb"),
+  },
+  {
+    title: "insights into a table by ACK, later",
+    from: before,
+    object: kept(table(`${own}_t`, { contributorInsights: "ENABLE" })),
+    refused: "leave spec.contributorInsights out",
+  },
   ...removals(table(`${own}_t`), table(`${own}_t`, { billingMode: "PROVISIONED" }), "is being removed: its spec and"),
   {
     title: "what its controller writes to a table by ACK that is being removed",
@@ -256,8 +287,19 @@ const changed: Cases = [
 /** Kinds that the tests' API server does not have. */
 const absent = ["Backup", "GlobalTable"];
 
-/** Requests about an object that is as the policy would not let it in today: the controller's own note, before it changes. */
+/** Requests about an object that is as the policy would not let it in today: with what its controller wrote into it. */
 export const foundBefore: Cases = [
+  {
+    title: "another change of a table whose key its controller wrote down",
+    from: ofKey,
+    object: kept(table(`${own}_t`, { ...awsKey, continuousBackups: { pointInTimeRecoveryEnabled: true } })),
+  },
+  {
+    title: "another key of a table by ACK",
+    from: ofKey,
+    object: kept(table(`${own}_t`, { sseSpecification: withKey("alias/tables") })),
+    refused: "leave spec.sseSpecification.kmsMasterKeyID out",
+  },
   {
     title: "a table by ACK that its controller found",
     from: kept(table(`${own}_t`, {}, adopted)),

@@ -89,6 +89,41 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
     expect(world.settle().ready).toBe(true);
   });
 
+  test("waits for nodes that Cluster API makes after the control plane", () => {
+    const world = new World(ofClusterApi());
+    world.reports.set("node-group", missing);
+    world.settle();
+    expect(world.spoke.status?.cluster?.endpoint).toBeDefined();
+    expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "NotMadeYet" });
+    expect(world.spoke.status?.phase).toBe("Nodes");
+  });
+
+  test.each([
+    ["keeps what it last said of the cluster", true],
+    ["forgets it", false],
+  ])("fails, and does not wait, when a cluster that ran is gone, whether Crossplane %s", (_name, keeps) => {
+    const world = running(ofClusterApi());
+    for (const key of ["cluster", "node-group"])
+      world.reports.set(key, failing("observe failed: external resource does not exist", keeps));
+    world.settle();
+    const said = world.condition("ControlPlaneReady");
+    expect(said).toMatchObject({ status: "False", reason: "ClusterGone" });
+    expect(said?.message).toContain("AWS has it no more: kubectl -n cluster-api-clusters get clusters");
+    expect(world.condition("NodesReady")?.reason).toBe("ClusterGone");
+    expect(world.spoke.status).toMatchObject({ phase: "Failing", message: said?.message });
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+  });
+
+  test("is the only Spoke for which Cluster API makes what is missing", () => {
+    const world = running(spoke({ network }));
+    world.reports.set("cluster", missing);
+    world.settle();
+    expect(world.condition("ControlPlaneReady")).toMatchObject({ status: "False", reason: "Failed" });
+    expect(world.condition("ControlPlaneReady")?.message).not.toContain("Cluster API");
+    expect(world.spoke.status?.phase).toBe("Failing");
+  });
+
   test("claims the network that the release names, and says so where the VPC has another", () => {
     const world = running(ofClusterApi());
     expect([...world.live.keys()].filter((key) => key.startsWith("network-"))).toHaveLength(1);

@@ -462,6 +462,30 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "existing.madeBy can't go with account",
   },
   {
+    name: "a cluster that Cluster API makes, to be let go from the beginning",
+    change: {
+      spec: {
+        network: { cidr: placed.cidr },
+        existing: { madeBy: "ClusterAPI" },
+        deletionPolicy: "Orphan",
+      },
+    },
+    refused:
+      "existing.madeBy can't go with deletionPolicy Orphan: Cluster API would remove the cluster after the Spoke",
+  },
+  {
+    name: "a cluster that Cluster API makes, to be let go later",
+    before: { spec: { network: { cidr: placed.cidr }, existing: { madeBy: "ClusterAPI" } } },
+    change: {
+      spec: {
+        network: { cidr: placed.cidr },
+        existing: { madeBy: "ClusterAPI" },
+        deletionPolicy: "Orphan",
+      },
+    },
+    refused: "existing.madeBy can't go with deletionPolicy Orphan",
+  },
+  {
     name: "a cluster of a maker that the hub does not know",
     change: { spec: { network: { cidr: placed.cidr }, existing: { madeBy: "eksctl" } } },
     refused: "spec.existing.madeBy",

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { clusterApiPolicy } from "../../../lib/iam/cluster-api.ts";
+import { allowed, mentions } from "../../support/iam.ts";
+
+const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
+const iam = (resource: string) => `arn:aws:iam::000000000000:${resource}`;
+const eks = (resource: string) => `arn:aws:eks:us-east-1:000000000000:${resource}`;
+const boundaryArn = iam("policy/fleet-boundary");
+const policy = clusterApiPolicy({
+  ...account,
+  fleet: "fleet",
+  dnsSuffix: "amazonaws.com",
+  spokePrefix: "fleet-spoke-",
+  boundaryArn,
+  keyArn: "arn:aws:kms:us-east-1:000000000000:key/1",
+});
+
+type Tags = Readonly<Record<string, string>>;
+const role = (name: string) => iam(`role/fleet-spoke-${name}`);
+const keyed = (prefix: string, tags: Tags): Tags =>
+  Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${prefix}/${key}`, value]));
+/** The tags of what exists, by both keys that IAM has for them. */
+const existing = (tags: Tags): Tags => ({ ...keyed("aws:ResourceTag", tags), ...keyed("iam:ResourceTag", tags) });
+const requested = (tags: Tags): Tags => keyed("aws:RequestTag", tags);
+
+const bounded = { "iam:PermissionsBoundary": boundaryArn };
+const ofSpoke = { "fleet.internal/fleet": "fleet", "eks-cluster-name": "fleet-spoke-blue" };
+const ofChart = (identity: string) => ({
+  ...ofSpoke,
+  "fleet.internal/identity": identity,
+  "fleet.internal/made-by": "cluster-api",
+});
+const node = ofChart("node");
+const ofCrossplane = (identity: string) => ({ ...ofSpoke, "fleet.internal/identity": identity });
+const ofApplication = { "eks-cluster-name": "fleet-spoke-green", "kubernetes-namespace": "shop" };
+
+const may = (action: string, resource: string, context: Tags = {}) => allowed(policy, { action, resource, context });
+
+describe("Cluster API's AWS provider and roles", () => {
+  it.each(["cluster", "node"])("makes the role of a %s with its tags, and looks after it", (identity) => {
+    const own = role(`blue-${identity}`);
+    const tags = ofChart(identity);
+    expect(may("iam:CreateRole", own, { ...bounded, ...requested(tags) })).toBe(true);
+    expect(may("iam:TagRole", own, requested(tags))).toBe(true);
+    const known = { ...bounded, ...existing(tags) };
+    expect(may("iam:TagRole", own, { ...existing(tags), ...requested({ environment: "dev" }) })).toBe(true);
+    expect(may("iam:UntagRole", own, existing(tags))).toBe(true);
+    for (const action of ["iam:DeleteRole", "iam:UpdateAssumeRolePolicy"])
+      expect(may(action, own, known), action).toBe(true);
+    const policyOf = (name: string) => ({ "iam:PolicyARN": `arn:aws:iam::aws:policy/${name}` });
+    expect(may("iam:AttachRolePolicy", own, { ...known, ...policyOf("AmazonEKSWorkerNodePolicy") })).toBe(true);
+    expect(may("iam:AttachRolePolicy", own, { ...known, ...policyOf("AdministratorAccess") })).toBe(false);
+  });
+
+  it("makes no role without the boundary or the tags by which it is known, or of another identity", () => {
+    const makes = (context: Tags) => may("iam:CreateRole", role("blue-node"), context);
+    expect(makes(requested(node))).toBe(false);
+    expect(makes(bounded)).toBe(false);
+    expect(makes({ ...bounded, ...requested(ofChart("external-secrets")) })).toBe(false);
+    expect(may("iam:TagRole", role("blue-node"), requested(ofChart("external-secrets")))).toBe(false);
+    const renamed = { ...existing(node), ...requested({ "fleet.internal/identity": "external-secrets" }) };
+    expect(may("iam:TagRole", role("blue-node"), renamed)).toBe(false);
+  });
+
+  it.each([
+    ["Crossplane's on a spoke that is called multi-node-a", "multi-node-a-crossplane", ofCrossplane("crossplane")],
+    ["the nodes' of a cluster that Crossplane made", "green-node", ofCrossplane("node")],
+    ["an application's that is called like a node's", "green_shop_my-node", ofApplication],
+    ["one without tags", "green-node", {}],
+  ])("changes no role of others: %s", (_name, name, tags) => {
+    const known = { ...bounded, ...existing(tags), "iam:PolicyARN": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy" };
+    for (const action of ["AttachRolePolicy", "DeleteRole", "DetachRolePolicy", "UpdateAssumeRolePolicy", "UntagRole"])
+      expect(may(`iam:${action}`, role(name), known), action).toBe(false);
+    if (Object.keys(tags).length === 0) return;
+    for (const wanted of [node, { ...node, ...tags }, { environment: "dev" }])
+      expect(may("iam:TagRole", role(name), { ...existing(tags), ...requested(wanted) })).toBe(false);
+  });
+});
+
+describe("Cluster API's AWS provider and clusters", () => {
+  const cluster = eks("cluster/fleet-spoke-blue");
+  const ofCluster = [
+    "AssociateEncryptionConfig",
+    "CreateAccessEntry",
+    "CreateAddon",
+    "CreateNodegroup",
+    "DeleteCluster",
+    "UpdateClusterConfig",
+    "UpdateClusterVersion",
+  ].map((call) => [call, cluster] as const);
+  const ofParts = [
+    ["access-entry/fleet-spoke-blue/role/000000000000/x/1", "AccessEntry"],
+    ["addon/fleet-spoke-blue/coredns/1", "Addon"],
+    ["nodegroup/fleet-spoke-blue/fleet-spoke-blue-nodes/1", "Nodegroup"],
+  ].flatMap(([resource = "", kind = ""]) =>
+    [`Delete${kind}`, `Update${kind}${kind === "Nodegroup" ? "Config" : ""}`].map(
+      (call) => [call, eks(resource)] as const,
+    ),
+  );
+  const policies = ["AssociateAccessPolicy", "DisassociateAccessPolicy"].map(
+    (call) => [call, eks("access-entry/fleet-spoke-blue/role/000000000000/x/1")] as const,
+  );
+
+  it.each([...ofCluster, ...ofParts, ...policies])(
+    "calls %s on what it made, and on nothing of a cluster that Crossplane made or that has no tags",
+    (call, resource) => {
+      expect(may(`eks:${call}`, resource, existing(node))).toBe(true);
+      expect(may(`eks:${call}`, resource, existing(ofCrossplane("cluster")))).toBe(false);
+      expect(may(`eks:${call}`, resource)).toBe(false);
+    },
+  );
+
+  it("makes clusters with tags, and takes none over by its tags", () => {
+    expect(may("eks:CreateCluster", cluster, requested(node))).toBe(true);
+    expect(may("eks:TagResource", cluster, requested(node))).toBe(true);
+    // Whether EKS takes the tags of the request for those of the cluster or not.
+    expect(may("eks:TagResource", cluster, { ...existing(node), ...requested(node) })).toBe(true);
+    expect(may("eks:TagResource", cluster, { ...existing(ofSpoke), ...requested(node) })).toBe(false);
+    expect(may("eks:UntagResource", cluster, existing(ofSpoke))).toBe(false);
+  });
+
+  it("starts no instances and has no launch templates: EKS makes its nodes", () => {
+    for (const call of ["RunInstances", "CreateLaunchTemplate", "CreateLaunchTemplateVersion", "DeleteLaunchTemplate"])
+      expect(mentions(policy, `ec2:${call}`), call).toBe(false);
+    expect(mentions(policy, "ec2:CreateSubnet")).toBe(true);
+  });
+});
