@@ -26,6 +26,13 @@ function otherAccount(value: unknown): OtherAccount | undefined {
   return Object.keys(unknown).length === 0 ? { id: known, regions } : undefined;
 }
 
+/** The key of the fleet's secrets, which the hub's stack makes. */
+export const secretsKeyArn = text(
+  /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
+  "the ARN of a KMS key, which the hub's stack tells (pulumi stack output --json bridgeData | jq -r .secrets_kms_key_arn)",
+  "arn:aws:kms:<region>:<the hub's account>:key/<id>",
+);
+
 export const accountList = listOf(otherAccount, {
   allowed: "a list of {id: <12 digits in quotes>, regions: [<AWS region>, …]}, without regions the hub's",
   path: "[0].id",

@@ -1,23 +1,19 @@
 import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../../components/user-error.ts";
 import { describeProblems, type Problem } from "../../lib/problems.ts";
-import { regionList } from "../account-keys.ts";
+import { regionList, secretsKeyArn } from "../account-keys.ts";
 import { boundaryLengthRule } from "../account-rules.ts";
 import { addonPermissionList } from "../addon-keys.ts";
 import { addonRules } from "../addon-rules.ts";
 import { type RawConfig, readKey } from "../config.ts";
-import { type Key, text } from "../forms.ts";
+import type { Key } from "../forms.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
 
 /** The keys of an account's stack, as Pulumi.yaml beside this file describes them. Those that the hub has too are read as the hub's. */
 const keys = {
   fleet: hubKeys.fleet,
-  secretsKeyArn: text(
-    /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
-    "the ARN of a KMS key, which the hub's stack tells (pulumi stack output bridgeData, secrets_kms_key_arn)",
-    "arn:aws:kms:<region>:<the hub's account>:key/<id>",
-  ),
+  secretsKeyArn,
   regions: regionList,
   addonPermissions: addonPermissionList,
   permissionsBoundary: hubKeys.permissionsBoundary,

@@ -41,7 +41,8 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
   const named = arns(scope);
   const suffix = dnsSuffix(scope.partition);
   const tenantBoundaryArn = named.policy(names.tenantBoundaryPolicy);
-  const deployer = { ...scope, fleet, dnsSuffix: suffix, grafana: "AWS_SSO" } as const;
+  const secretsKeyArn = named.kmsKey("00000000-0000-0000-0000-000000000000");
+  const deployer = { ...scope, fleet, dnsSuffix: suffix, grafana: "AWS_SSO", secretsKeyArn } as const;
   const permissionsBoundary = named.policy("b".repeat(nameLimits.iamPolicy));
   const managed = {
     ...deployerPolicies(deployer),
@@ -54,7 +55,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "fleet boundary": spokeBoundary({ ...scope, fleet, tenantBoundaryArn }),
     "fleet boundary in another account": spokeBoundary({
       ...{ ...scope, fleet, tenantBoundaryArn },
-      secretsOf: { ...scope, keyArn: named.kmsKey("00000000-0000-0000-0000-000000000000") },
+      secretsOf: { ...scope, keyArn: secretsKeyArn },
     }),
     "tenant boundary": tenantBoundary(scope),
     // What the add-ons in repos/ need; a stack may permit as much as fits.
@@ -88,7 +89,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     }),
     "External Secrets": secretReaderPolicy({
       secretArns: [named.secret(names.sealingKeySecret("scope", "*")), named.secret(names.spokeGitSecret("spoke"))],
-      keyArn: named.kmsKey("00000000-0000-0000-0000-000000000000"),
+      keyArn: secretsKeyArn,
       region: scope.region,
       dnsSuffix: suffix,
     }),
