@@ -1,6 +1,6 @@
-import { spokeBoundary } from "../lib/iam/boundary.ts";
-import { crossplanePolicy } from "../lib/iam/crossplane.ts";
-import { arns, type PolicyDocument, partitionOf, policyLimits } from "../lib/iam/policy.ts";
+import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
+import { type CrossplaneScope, crossplanePolicy } from "../lib/iam/crossplane.ts";
+import { arns, dnsSuffix, type PolicyDocument, partitionOf, policyLimits, type Scope } from "../lib/iam/policy.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import { fleetNames } from "../lib/names.ts";
 import type { Problem } from "../lib/problems.ts";
@@ -15,30 +15,34 @@ function twice(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }
 
-/** What the role of Crossplane on the hub may do, with the accounts whose roles it assumes. */
-function makerLength(fleet: string, accounts: readonly string[], otherRegions: readonly string[]): number {
-  const names = fleetNames(fleet);
-  const named = arns(longest);
-  const role = (accountId: string) => arns({ ...longest, accountId }).role(names.identityRole("crossplane"));
+/** An account with spokes of a fleet. */
+interface Place {
+  readonly fleet: string;
+  readonly scope: Scope;
+  /** Where the fleet's secrets are, in an account that is not the hub's. */
+  readonly secretsOf?: SecretsElsewhere;
+}
+
+/** Characters of what Crossplane may do in an account; `more` is what its role in the hub's has besides. */
+function makerLength(
+  { fleet, scope }: Place,
+  more: Pick<CrossplaneScope, "hubOidcProviderArn" | "otherAccounts"> = {},
+): number {
+  const { boundaryPolicy, spokePrefix } = fleetNames(fleet);
   return lengthOf(
     crossplanePolicy({
-      ...longest,
-      otherRegions,
-      fleet,
-      dnsSuffix: "amazonaws.com",
-      spokePrefix: names.spokePrefix,
-      boundaryArn: named.policy(names.boundaryPolicy),
-      hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
-      otherAccounts: accounts.map(role),
+      ...{ ...scope, ...more, fleet, spokePrefix },
+      dnsSuffix: dnsSuffix(scope.partition),
+      boundaryArn: arns(scope).policy(boundaryPolicy),
     }),
   );
 }
 
-/** The longest boundary in an account with spokes in some more regions. */
-function boundaryLength(fleet: string, otherRegions: readonly string[]): number {
-  const scope = { ...longest, otherRegions };
+/** Characters of the longest boundary of the account. */
+function boundaryLength({ fleet, scope, secretsOf }: Place): number {
   const tenantBoundaryArn = arns(scope).policy(fleetNames(fleet).tenantBoundaryPolicy);
-  return Math.max(lengthOf(spokeBoundary({ ...scope, fleet, tenantBoundaryArn })), lengthOf(tenantBoundary(scope)));
+  const boundary = spokeBoundary({ ...scope, fleet, tenantBoundaryArn, ...(secretsOf && { secretsOf }) });
+  return Math.max(lengthOf(boundary), lengthOf(tenantBoundary(scope)));
 }
 
 /** Each account and region once, regions of one partition, and as many as IAM's policies have room for. */
@@ -66,21 +70,15 @@ export function accountRules({ accounts = [], spokeRegions = [], fleet }: Readab
           },
         ];
   if (fleet === undefined || repeated.length > 0) return [...repeated, ...mixed];
-  return [...mixed, ...tooMany(fleet, accounts, spokeRegions)];
+  return accounts.length + spokeRegions.length === 0 ? mixed : [...mixed, ...tooMany(fleet, accounts, spokeRegions)];
 }
 
-/** Whether the boundaries have room for the regions; `key` names them. */
-export const boundaryLengthRule = (key: string, fleet: string | undefined, otherRegions: readonly string[]) =>
-  fleet === undefined || otherRegions.length === 0
-    ? []
-    : tooLong(key, boundaryLength(fleet, otherRegions), policyLimits.managed, "name fewer regions");
-
-function tooLong(key: string, length: number, limit: number, remedy: string): Problem[] {
+function tooLong(key: string, policy: string, length: number, limit: number, remedy: string): Problem[] {
   if (length <= limit) return [];
   return [
     {
       key,
-      what: "makes a policy that is too long for IAM",
+      what: `makes ${policy} too long for IAM`,
       got: `${length} characters`,
       allowed: `at most ${limit} characters without white space`,
       remedy,
@@ -88,21 +86,33 @@ function tooLong(key: string, length: number, limit: number, remedy: string): Pr
   ];
 }
 
+const [makersPolicy, boundaries] = ["the policy of Crossplane's role", "the fleet's permissions boundary"];
+const fewer = "name fewer regions";
+
+/** Whether IAM has room for the policies of another account than the hub's; `key` names its regions. */
+export const placeLengthRules = (key: string, place: Place): Problem[] => [
+  ...tooLong(key, makersPolicy, makerLength(place), policyLimits.inlineRole, fewer),
+  ...tooLong(key, boundaries, boundaryLength(place), policyLimits.managed, fewer),
+];
+
 function tooMany(
   fleet: string,
   accounts: NonNullable<Readable["accounts"]>,
   spokeRegions: readonly string[],
 ): Problem[] {
-  const ids = accounts.map(({ id }) => id);
+  const named = arns(longest);
+  const maker = fleetNames(fleet).identityRole("crossplane");
+  const place = { fleet, scope: { ...longest, otherRegions: spokeRegions } };
+  const more = {
+    hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
+    otherAccounts: accounts.map(({ id }) => arns({ ...longest, accountId: id }).role(maker)),
+  };
+  const [key, remedy] =
+    accounts.length > 0
+      ? ["accounts", `${fewer}, or give some accounts a fleet of their own`]
+      : ["spokeRegions", fewer];
   return [
-    ...(ids.length === 0
-      ? []
-      : tooLong(
-          "accounts",
-          makerLength(fleet, ids, spokeRegions),
-          policyLimits.inlineRole,
-          "give some of the accounts a fleet of their own",
-        )),
-    ...boundaryLengthRule("spokeRegions", fleet, spokeRegions),
+    ...tooLong(key, makersPolicy, makerLength(place, more), policyLimits.inlineRole, remedy),
+    ...tooLong("spokeRegions", boundaries, boundaryLength(place), policyLimits.managed, fewer),
   ];
 }

@@ -1,14 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../../components/user-error.ts";
+import { partitionOf } from "../../lib/iam/policy.ts";
 import { describeProblems, type Problem } from "../../lib/problems.ts";
 import { regionList, secretsKeyArn } from "../account-keys.ts";
-import { boundaryLengthRule } from "../account-rules.ts";
+import { placeLengthRules } from "../account-rules.ts";
 import { addonPermissionList } from "../addon-keys.ts";
 import { addonRules } from "../addon-rules.ts";
 import { type RawConfig, readKey } from "../config.ts";
 import type { Key } from "../forms.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
+import { hubOf } from "./places.ts";
 
 /** The keys of an account's stack, as Pulumi.yaml beside this file describes them. Those that the hub has too are read as the hub's. */
 const keys = {
@@ -21,6 +23,15 @@ const keys = {
 
 type Name = keyof typeof keys;
 type Settings = { readonly [K in Name]: (typeof keys)[K] extends Key<infer T> ? T : never };
+
+/** The lengths follow from regions and key; of the account's own ID only the number of digits counts. */
+function lengthRules({ fleet, secretsKeyArn: keyArn, regions }: Partial<Settings>): Problem[] {
+  if (fleet === undefined || keyArn === undefined || regions === undefined) return [];
+  const secretsOf = hubOf(keyArn);
+  const [region = secretsOf.region, ...otherRegions] = regions;
+  const scope = { partition: partitionOf(region), accountId: "0".repeat(12), region, otherRegions };
+  return placeLengthRules("regions", { fleet, scope, secretsOf });
+}
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
 export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>; problems: readonly Problem[] } {
@@ -46,7 +57,7 @@ export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>
       ...read.flatMap(({ problem }) => problem ?? []),
       ...fleetNameRule(settings),
       ...addonRules(settings),
-      ...boundaryLengthRule("regions", settings.fleet, settings.regions?.slice(1) ?? []),
+      ...lengthRules(settings),
     ],
   };
 }

@@ -44,6 +44,18 @@ const identityKey = `aws:PrincipalTag/${identityTag}`;
 const ofOwnCluster = { [`aws:ResourceTag/${principalTags.cluster}`]: ownCluster };
 const forOwnCluster = { [`aws:RequestTag/${principalTags.cluster}`]: ownCluster };
 
+/** The regions of an account with spokes, and the hub's, where the fleet's secrets are and maybe its images. */
+const regionsWithHub = ({
+  region,
+  otherRegions = [],
+  secretsOf,
+}: BoundaryScope): Pick<Scope, "region" | "otherRegions"> => ({
+  region,
+  otherRegions: [...new Set([...otherRegions, ...(secretsOf ? [secretsOf.region] : [])])].filter(
+    (each) => each !== region,
+  ),
+});
+
 /** What nodes and controllers look at, and pull images from. */
 function readStatements(scope: BoundaryScope): Statement[] {
   const { cluster } = arns(scope);
@@ -63,7 +75,7 @@ function readStatements(scope: BoundaryScope): Statement[] {
         "rds:DescribeDBInstances",
       ],
       Resource: ["*"],
-      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(scope) } },
+      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(regionsWithHub(scope)) } },
     },
     {
       Effect: "Allow",
@@ -262,8 +274,7 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
  * of a spoke is safe.
  */
 export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
-  const { otherRegions = [], secretsOf } = scope;
-  const regions = otherRegions.length > 0 && secretsOf ? [...otherRegions, secretsOf.region] : otherRegions;
+  const regions = (scope.otherRegions ?? []).length === 0 ? {} : regionsWithHub(scope);
   return policy(
     ...readStatements(scope),
     ...nodeStatements(scope),
@@ -272,6 +283,6 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
     ...crossplaneStatements(scope),
     ...secretStatements(scope),
     ...denyStatements(scope),
-    ...whereArnsDont({ ...scope, otherRegions: regions }).map(({ Sid: _, ...statement }) => statement),
+    ...whereArnsDont({ ...scope, ...regions }).map(({ Sid: _, ...statement }) => statement),
   );
 }

@@ -140,8 +140,17 @@ describe("the configuration of an account's stack", () => {
     );
   });
 
-  it("names no more regions than a boundary has room for", () => {
-    const regions = JSON.stringify(Array.from({ length: 40 }, (_, index) => `ap-southeast-${index % 10}`));
-    expect(read({ ...complete, regions }).problems.map(({ key }) => key)).toEqual(["regions"]);
+  it("names no more regions than Crossplane's policy and the boundaries have room for", () => {
+    const refused = (length: number) => {
+      const regions = JSON.stringify(
+        Array.from({ length }, (_, index) => `ap-${index < 9 ? "southeast" : "northwest"}-${(index % 9) + 1}`),
+      );
+      return read({ ...complete, regions }).problems.map(({ key, what }) => `${key} ${what}`);
+    };
+    const maker = "regions makes the policy of Crossplane's role too long for IAM";
+    expect(refused(5)).toEqual([]);
+    expect(refused(6)).toEqual([maker]);
+    expect(refused(10)).toEqual([maker]);
+    expect(refused(11)).toEqual([maker, "regions makes the fleet's permissions boundary too long for IAM"]);
   });
 });

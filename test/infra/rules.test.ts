@@ -18,6 +18,8 @@ const without = (...names: string[]): Readable =>
   Object.fromEntries(Object.entries(dev).filter(([name]) => !names.includes(name)));
 
 const sealed = (scope: string, generation: string, active: boolean) => ({ scope, generation, active });
+/** Further regions of the hub's account, with names as long as any. */
+const regions = (length: number) => Array.from({ length }, (_, index) => `ap-southeast-${index + 2}`);
 const zones = ["eu-central-1a", "eu-central-1b"];
 
 describe("a rule", () => {
@@ -97,6 +99,7 @@ describe("the rules take", () => {
         spokeRegions: ["eu-west-1"],
       },
     ],
+    ["as many regions as the policy of Crossplane's role has room for", { spokeRegions: regions(3) }],
     [
       "a topic for the alerts of a workspace",
       { metrics: "amp", metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
@@ -221,9 +224,19 @@ describe("the rules blame", () => {
       ["accounts"],
     ],
     [
-      "more regions than a boundary has room for",
-      { spokeRegions: Array.from({ length: 40 }, (_, index) => `ap-southeast-${index}`) },
+      "one region more than the policy of Crossplane's role has room for",
+      { spokeRegions: regions(4) },
       ["spokeRegions"],
+    ],
+    [
+      "as many regions as that policy has room for, with accounts besides",
+      { accounts: [{ id: "333333333333", regions: [] }], spokeRegions: regions(3) },
+      ["accounts"],
+    ],
+    [
+      "more regions than that policy and a boundary have room for",
+      { spokeRegions: regions(40) },
+      ["spokeRegions", "spokeRegions"],
     ],
     [
       "each Git URL that does not go with tokens",
