@@ -31,12 +31,11 @@ export const partitions: readonly Scope[] = [
   { partition: "aws-us-gov", accountId: "000000000000", region: "us-gov-west-1" },
 ];
 
-/** A second one of each, as long as any. */
-const otherRegions: Readonly<Record<string, string>> = {
-  aws: "ap-southeast-2",
-  "aws-cn": "cn-north-1",
-  "aws-us-gov": "us-gov-east-1",
-};
+/** Another region of the partition. */
+function secondRegion({ partition }: Scope): string {
+  if (partition === "aws-cn") return "cn-north-1";
+  return partition === "aws-us-gov" ? "us-gov-east-1" : "ap-southeast-2";
+}
 
 /** The longest name of a fleet: one more character, and a name that is derived from it would be too long. */
 export const longestFleet = Array.from({ length: 64 }, (_, length) => "f".repeat(length + 1)).findLast(
@@ -62,7 +61,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "fleet boundary": spokeBoundary({ ...scope, fleet, tenantBoundaryArn }),
     "fleet boundary in another account": spokeBoundary({
       ...{ ...scope, fleet, tenantBoundaryArn },
-      secretsOf: { ...scope, region: otherRegions[scope.partition], keyArn: secretsKeyArn },
+      secretsOf: { ...scope, region: secondRegion(scope), keyArn: secretsKeyArn },
     }),
     "tenant boundary": tenantBoundary(scope),
     // What the add-ons in repos/ need; a stack may permit as much as fits.
