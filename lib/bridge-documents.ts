@@ -17,9 +17,9 @@ import { spokeIdentities } from "./spoke.ts";
 const keys = Object.keys(bridgeKeys);
 const identityKeys = Object.values(identityFacts);
 
-const row = ({ key, meaning, form }: Contract): string[] => {
+const row = ({ key, meaning, form, hubOnly }: Contract): string[] => {
   const shown = form.example === "" ? "" : `\`${form.example}\``;
-  return [`\`${key}\``, meaning, `${form.is}${form.numeric ? " (1)" : ""}`, shown];
+  return [`\`${key}\``, `${meaning}${hubOnly ? " (2)" : ""}`, `${form.is}${form.numeric ? " (1)" : ""}`, shown];
 };
 
 const table = (rows: readonly Contract[]): string[] => [
@@ -84,6 +84,7 @@ export function clusterInfo(current: string): string {
     return form?.json ? `|\n    $\{${key}}` : `$\{quote}$\{${key}}$\{quote}`;
   };
   const all: Readonly<Record<string, Contract>> = bridgeKeys;
-  const lines = [...keys, ...identities].toSorted().map((key) => `  ${key}: ${value(key, all[key]?.form)}`);
+  const told = [...keys.filter((key) => !all[key]?.hubOnly), ...identities];
+  const lines = told.toSorted().map((key) => `  ${key}: ${value(key, all[key]?.form)}`);
   return filled(current, "keys", lines);
 }

@@ -10,6 +10,8 @@ export interface Contract<Key extends string = string> {
   readonly key: Key;
   readonly meaning: string;
   readonly form: Form;
+  /** In cluster secrets alone: nothing on a spoke reads it, so ConfigMap cluster-info there is without it. */
+  readonly hubOnly?: true;
 }
 
 /** A key with its place in {@link ClusterMetadata}. */
@@ -23,6 +25,8 @@ const fact = <const Key extends string, Value>(
   form: Codec<Value>,
   example = form.example,
 ): Fact<Key, Value> => ({ key, meaning, form: { ...form, example } });
+
+const onHubOnly = <F extends Fact>(given: F): F & { readonly hubOnly: true } => ({ ...given, hubOnly: true });
 
 /** Each cluster's own: the Pulumi program gives the hub's values, the composition function a spoke's. */
 export const clusterFacts = {
@@ -78,10 +82,15 @@ export const clusterFacts = {
     },
   },
   sealingScope: fact("sealing_scope", "scope of the sealing keys that the cluster reads", is.name, "dev"),
-  sealingKeyArns: fact(
-    "sealing_key_arns",
-    "ARNs in Secrets Manager of the sealing keys of its scope; of the hub those of every scope",
-    { ...is.list, absent: "[]" },
+  sealingKeyArns: onHubOnly(
+    fact(
+      "sealing_key_arns",
+      "ARNs in Secrets Manager of the sealing keys of its scope; of the hub those of every scope",
+      {
+        ...is.list,
+        absent: "[]",
+      },
+    ),
   ),
   permissionsBoundaryArn: fact(
     "permissions_boundary_arn",
@@ -143,10 +152,12 @@ export const fleetFacts = {
     "URL of that workspace with a slash at its end, empty without one: `$" + "{metrics_endpoint}api/v1/remote_write`",
     { ...is.mirror, absent: "" },
   ),
-  spokePlaces: fact(
-    "spoke_places",
-    "accounts in which spokes may be, the hub's among them, each with its regions; none where an older program wrote this",
-    is.places,
+  spokePlaces: onHubOnly(
+    fact(
+      "spoke_places",
+      "accounts in which spokes may be, the hub's among them, each with its regions; none where an older program wrote this",
+      is.places,
+    ),
   ),
   spokePrefix: fact("spoke_prefix", "name prefix of clusters and roles that Crossplane may manage", is.prefix),
   spokeCidrPool: fact("spoke_cidr_pool", "block from which spokes' networks are taken", is.cidr, "10.64.0.0/10"),
