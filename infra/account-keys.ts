@@ -17,6 +17,13 @@ function accountId(value: unknown): string | undefined {
   return typeof id === "string" && /^\d{12}$/.test(id) ? id : undefined;
 }
 
+/** The provider's `aws:allowedAccountIds`: what keeps a stack out of other accounts, whatever credentials it gets. */
+export const allowedAccounts = listOf(accountId, {
+  allowed: "a list with the ID of the account that the stack is for, 12 digits",
+  path: "[0]",
+  example: "111122223333",
+});
+
 function otherAccount(value: unknown): OtherAccount | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { id, regions = [], ...unknown } = value as Record<string, unknown>;

@@ -2,12 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../../components/user-error.ts";
 import { partitionOf } from "../../lib/iam/policy.ts";
 import { describeProblems, type Problem } from "../../lib/problems.ts";
-import { regionList, secretsKeyArn } from "../account-keys.ts";
+import { allowedAccounts, regionList, secretsKeyArn } from "../account-keys.ts";
 import { placeLengthRules } from "../account-rules.ts";
 import { addonPermissionList } from "../addon-keys.ts";
 import { addonRules } from "../addon-rules.ts";
 import { type RawConfig, readKey } from "../config.ts";
-import type { Key } from "../forms.ts";
+import { type Key, setCommandOf } from "../forms.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
 import { hubOf } from "./places.ts";
@@ -23,6 +23,16 @@ const keys = {
 
 type Name = keyof typeof keys;
 type Settings = { readonly [K in Name]: (typeof keys)[K] extends Key<infer T> ? T : never };
+
+/** With the credentials of a wrong account, Crossplane would get its rights there. */
+function accountRule(raw: RawConfig): Problem[] {
+  const name = "allowedAccountIds";
+  const { problem, value = [] } = readKey({ ...raw, project: "aws" }, name, allowedAccounts);
+  if (problem === undefined && value.length > 0) return [];
+  const { allowed } = allowedAccounts;
+  const found = problem ?? { what: "is empty", got: "[]", allowed };
+  return [{ ...found, key: `aws:${name}`, remedy: setCommandOf(`aws:${name}`, allowedAccounts) }];
+}
 
 /** The lengths follow from regions and key; of the account's own ID only the number of digits counts. */
 function lengthRules({ fleet, secretsKeyArn: keyArn, regions }: Partial<Settings>): Problem[] {
@@ -54,6 +64,7 @@ export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>
     settings,
     problems: [
       ...unknown,
+      ...accountRule(raw),
       ...read.flatMap(({ problem }) => problem ?? []),
       ...fleetNameRule(settings),
       ...addonRules(settings),

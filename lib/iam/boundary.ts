@@ -212,8 +212,8 @@ function loadBalancerStatements(scope: BoundaryScope): Statement[] {
 
 /**
  * The fleet's sealing keys and spokes' Git credentials, for External Secrets only; which of them, each role's own policy says. They are in the
- * hub's account and region. Of a key of another account no condition sees the tags (AWS KMS Developer Guide, "ABAC for AWS KMS"), so that
- * one is named.
+ * hub's account and region. AWS's permissions reference does not say of a key of another account that its tags count for
+ * `aws:ResourceTag`, so that one is named.
  */
 function secretStatements({ otherRegions: _, secretsOf, ...scope }: BoundaryScope): Statement[] {
   const { secret, kmsKey } = arns({ ...scope, ...secretsOf });

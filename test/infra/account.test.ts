@@ -17,6 +17,7 @@ let made: Run;
 
 beforeAll(async () => {
   made = await runProject("infra/account", {
+    "aws:allowedAccountIds": ["222222222222"],
     [`${project}:fleet`]: "fleet",
     [`${project}:secretsKeyArn`]: secretsKeyArn,
     [`${project}:regions`]: ["eu-west-1", "eu-west-2"],
@@ -106,10 +107,13 @@ describe("an account besides the hub's", () => {
 
 describe("the configuration of an account's stack", () => {
   const { config } = parse(readFileSync(new URL("../../infra/account/Pulumi.yaml", import.meta.url), "utf8"));
-  const read = (values: Readonly<Record<string, string>>) =>
+  const read = (values: Readonly<Record<string, string>>, allowed: string | undefined = '["222222222222"]') =>
     readAccountConfig({
       project,
-      values: Object.fromEntries(Object.entries(values).map(([key, value]) => [`${project}:${key}`, value])),
+      values: {
+        ...Object.fromEntries(Object.entries(values).map(([key, value]) => [`${project}:${key}`, value])),
+        ...(allowed && { "aws:allowedAccountIds": allowed }),
+      },
       isSecret: () => false,
       region: undefined,
     });
@@ -138,6 +142,26 @@ describe("the configuration of an account's stack", () => {
     expect(problems.find(({ key }) => key === "secretsKeyArn")?.remedy).toBe(
       "pulumi config set secretsKeyArn arn:aws:kms:<region>:<the hub's account>:key/<id>",
     );
+  });
+
+  it("names the account, so that the rights are given in no other", () => {
+    // `pulumi config set --path` makes a number of it.
+    expect(read(complete, "[222222222222]").problems).toEqual([]);
+    for (const [allowed, got] of [
+      ["", "(nothing)"],
+      ["[]", "[]"],
+      ["222222222222", "222222222222"],
+      ['["analytics"]', '["analytics"]'],
+    ])
+      expect(read(complete, allowed).problems).toEqual([
+        {
+          key: "aws:allowedAccountIds",
+          what: expect.stringMatching(/^(is missing|is empty|has a value that is not allowed)$/),
+          got,
+          allowed: "a list with the ID of the account that the stack is for, 12 digits",
+          remedy: "pulumi config set --path 'aws:allowedAccountIds[0]' 111122223333",
+        },
+      ]);
   });
 
   it("names no more regions than Crossplane's policy and the boundaries have room for", () => {
