@@ -4,6 +4,7 @@ import { arns, dnsSuffix, type PolicyDocument, partitionOf, policyLimits, type S
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import { fleetNames } from "../lib/names.ts";
 import type { Problem } from "../lib/problems.ts";
+import { hubSealingScope } from "../lib/spoke.ts";
 import type { Readable } from "./settings.ts";
 
 /** The longest partition, account and region. */
@@ -46,13 +47,14 @@ function boundaryLength({ fleet, scope, secretsOf }: Place): number {
 }
 
 /** Each account and region once, regions of one partition, and as many as IAM's policies have room for. */
-export function accountRules({ accounts = [], spokeRegions = [], fleet }: Readable): Problem[] {
+export function accountRules({ accounts = [], spokeRegions = [], sealingKeys, fleet }: Readable): Problem[] {
   const remove = "remove one of the two";
   const repeated = [
     ...twice(accounts.map(({ id }) => id)).map((got) => ({ key: "accounts", what: "names an account twice", got })),
-    ...accounts.flatMap(({ id, regions }) =>
-      twice(regions).map((got) => ({ key: "accounts", what: `names a region of account ${id} twice`, got })),
-    ),
+    ...accounts.flatMap(({ id, regions, scopes }) => [
+      ...twice(regions).map((got) => ({ key: "accounts", what: `names a region of account ${id} twice`, got })),
+      ...twice(scopes).map((got) => ({ key: "accounts", what: `names a scope of account ${id} twice`, got })),
+    ]),
     ...twice(spokeRegions).map((got) => ({ key: "spokeRegions", what: "names a region twice", got })),
   ].map((problem) => ({ ...problem, allowed: "each once", remedy: remove }));
   const regions = [...accounts.flatMap((account) => account.regions), ...spokeRegions];
@@ -69,8 +71,28 @@ export function accountRules({ accounts = [], spokeRegions = [], fleet }: Readab
             remedy: "give the other partition a fleet of its own",
           },
         ];
-  if (fleet === undefined || repeated.length > 0) return [...repeated, ...mixed];
-  return accounts.length + spokeRegions.length === 0 ? mixed : [...mixed, ...tooMany(fleet, accounts, spokeRegions)];
+  const found = [...repeated, ...mixed, ...scopeRules(accounts, sealingKeys)];
+  if (fleet === undefined || repeated.length > 0 || accounts.length + spokeRegions.length === 0) return found;
+  return [...found, ...tooMany(fleet, accounts, spokeRegions)];
+}
+
+type Accounts = NonNullable<Readable["accounts"]>;
+
+/** Scopes have sealing keys to share, and the hub shares its own with nobody. */
+function scopeRules(accounts: Accounts, sealingKeys: Readable["sealingKeys"]): Problem[] {
+  if (sealingKeys === undefined) return [];
+  const known = [...new Set(sealingKeys.map(({ scope }) => scope))].filter((scope) => scope !== hubSealingScope);
+  return accounts.flatMap(({ id, scopes }) =>
+    scopes
+      .filter((scope) => !known.includes(scope))
+      .map((got) => ({
+        key: "accounts",
+        what: `names a scope of account ${id} that has no sealing key to share`,
+        got,
+        allowed: known.join(", ") || "none: sealingKeys has no scope of spokes",
+        remedy: "correct the scope, or add its key to sealingKeys",
+      })),
+  );
 }
 
 function tooLong(key: string, policy: string, length: number, limit: number, remedy: string): Problem[] {
@@ -95,11 +117,7 @@ export const placeLengthRules = (key: string, place: Place): Problem[] => [
   ...tooLong(key, boundaries, boundaryLength(place), policyLimits.managed, fewer),
 ];
 
-function tooMany(
-  fleet: string,
-  accounts: NonNullable<Readable["accounts"]>,
-  spokeRegions: readonly string[],
-): Problem[] {
+function tooMany(fleet: string, accounts: Accounts, spokeRegions: readonly string[]): Problem[] {
   const named = arns(longest);
   const maker = fleetNames(fleet).identityRole("crossplane");
   const place = { fleet, scope: { ...longest, otherRegions: spokeRegions } };

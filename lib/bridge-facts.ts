@@ -155,7 +155,7 @@ export const fleetFacts = {
   spokePlaces: onHubOnly(
     fact(
       "spoke_places",
-      "accounts in which spokes may be, the hub's among them, each with its regions; none where an older program wrote this",
+      "accounts in which spokes may be, the hub's among them, each with its regions and, but for the hub's, its sealing scopes; none where an older program wrote this",
       is.places,
     ),
   ),

@@ -13,7 +13,7 @@ export interface Surroundings {
   /** Boundary of every role of the spoke, in its account. */
   readonly permissionsBoundary: string;
   readonly tenantBoundary: string;
-  /** Boundary of the roles of add-ons, empty in the hub's account while its stack permits them nothing; the stack of another always makes it. */
+  /** Boundary of the roles of add-ons: empty in the hub's account while its stack permits them nothing, never in another. */
   readonly addonBoundary: string;
 }
 

@@ -93,8 +93,8 @@ describe("the rules take", () => {
       "accounts with regions of their own and in the hub's, and further regions of the hub's account",
       {
         accounts: [
-          { id: "333333333333", regions: ["eu-west-1", "eu-west-2"] },
-          { id: "444444444444", regions: [] },
+          { id: "333333333333", regions: ["eu-west-1", "eu-west-2"], scopes: ["dev"] },
+          { id: "444444444444", regions: [], scopes: ["dev"] },
         ],
         spokeRegions: ["eu-west-1"],
       },
@@ -203,24 +203,38 @@ describe("the rules blame", () => {
       ["addonPermissions", "addonPermissions", "addonPermissions", "addonPermissions"],
     ],
     [
-      "an account, one of its regions and a region of the hub's account that are named twice",
+      "an account, one of its regions, one of its scopes and a region of the hub's account that are named twice",
       {
         accounts: [
-          { id: "333333333333", regions: ["eu-west-1", "eu-west-1"] },
-          { id: "333333333333", regions: [] },
+          { id: "333333333333", regions: ["eu-west-1", "eu-west-1"], scopes: ["dev", "dev"] },
+          { id: "333333333333", regions: [], scopes: ["dev"] },
         ],
         spokeRegions: ["eu-west-1", "eu-west-1"],
       },
-      ["accounts", "accounts", "spokeRegions"],
+      ["accounts", "accounts", "accounts", "spokeRegions"],
     ],
     [
       "regions of two partitions",
-      { accounts: [{ id: "333333333333", regions: ["cn-north-1"] }], spokeRegions: ["eu-west-1"] },
+      { accounts: [{ id: "333333333333", regions: ["cn-north-1"], scopes: ["dev"] }], spokeRegions: ["eu-west-1"] },
       ["accounts"],
     ],
     [
+      "a scope of an account that has no sealing key, and that of the hub",
+      {
+        accounts: [{ id: "333333333333", regions: [], scopes: ["dev", "prod", "cluster-hub"] }],
+        sealingKeys: [sealed("dev", "1", true), sealed("cluster-hub", "1", true)],
+      },
+      ["accounts", "accounts"],
+    ],
+    [
       "more accounts than the policy of Crossplane's role has room for",
-      { accounts: Array.from({ length: 40 }, (_, index) => ({ id: String(300_000_000_000 + index), regions: [] })) },
+      {
+        accounts: Array.from({ length: 40 }, (_, index) => ({
+          id: String(300_000_000_000 + index),
+          regions: [],
+          scopes: ["dev"],
+        })),
+      },
       ["accounts"],
     ],
     [
@@ -230,7 +244,7 @@ describe("the rules blame", () => {
     ],
     [
       "as many regions as that policy has room for, with accounts besides",
-      { accounts: [{ id: "333333333333", regions: [] }], spokeRegions: regions(3) },
+      { accounts: [{ id: "333333333333", regions: [], scopes: ["dev"] }], spokeRegions: regions(3) },
       ["accounts"],
     ],
     [

@@ -48,7 +48,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
   [
     "dev",
     " with spokes in other accounts and regions",
-    { [key("accounts")]: '[{"id":"333333333333"}]', [key("spokeRegions")]: '["eu-west-1"]' },
+    { [key("accounts")]: '[{"id":"333333333333","scopes":["dev"]}]', [key("spokeRegions")]: '["eu-west-1"]' },
   ],
   ["prod", "", {}],
   ["prod", " with mirrors that a token opens", mirrors],
