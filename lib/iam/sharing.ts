@@ -68,7 +68,8 @@ export function sealingKeyPolicy(scope: SharingScope, sealingScope: string): Pol
 
 /**
  * Policy of the key of the fleet's secrets: its account decides by IAM, and spokes elsewhere decrypt what Secrets Manager reads for them,
- * sealing keys of their account's scopes only (it names the secret in the encryption context; Secrets Manager User Guide, "Secret encryption and decryption").
+ * sealing keys of their account's scopes only (it names the secret in the encryption context; Secrets Manager User Guide, "Secret encryption
+ * and decryption").
  * For at least one account.
  */
 export function secretsKeyPolicy(scope: SharingScope): PolicyDocument {
