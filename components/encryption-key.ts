@@ -17,7 +17,8 @@ export interface EncryptionKeyArgs {
    */
   readonly kmsDeletionWindowDays?: number | undefined;
   /**
-   * Key policy: who of which accounts may do what. One without `kms:*` for the account itself is refused by KMS.
+   * Key policy: who of which accounts may do what. KMS refuses one under which the caller could not change it again (AWS KMS API Reference,
+   * "PutKeyPolicy").
    * @default KMS's own: IAM policies of the account decide
    */
   readonly policy?: pulumi.Input<PolicyDocument> | undefined;

@@ -1,9 +1,10 @@
-import { spokeBoundary } from "../lib/iam/boundary.ts";
-import { crossplanePolicy } from "../lib/iam/crossplane.ts";
-import { arns, type PolicyDocument, partitionOf, policyLimits } from "../lib/iam/policy.ts";
+import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
+import { type CrossplaneScope, crossplanePolicy } from "../lib/iam/crossplane.ts";
+import { arns, dnsSuffix, type PolicyDocument, partitionOf, policyLimits, type Scope } from "../lib/iam/policy.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import { fleetNames } from "../lib/names.ts";
 import type { Problem } from "../lib/problems.ts";
+import { hubSealingScope } from "../lib/spoke.ts";
 import type { Readable } from "./settings.ts";
 
 /** The longest partition, account and region. */
@@ -15,40 +16,45 @@ function twice(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }
 
-/** What the role of Crossplane on the hub may do, with the accounts whose roles it assumes. */
-function makerLength(fleet: string, accounts: readonly string[], otherRegions: readonly string[]): number {
-  const names = fleetNames(fleet);
-  const named = arns(longest);
-  const role = (accountId: string) => arns({ ...longest, accountId }).role(names.identityRole("crossplane"));
+/** An account with spokes of a fleet. */
+interface Place {
+  readonly fleet: string;
+  readonly scope: Scope;
+  /** Where the fleet's secrets are, in an account that is not the hub's. */
+  readonly secretsOf?: SecretsElsewhere;
+}
+
+/** Characters of what Crossplane may do in an account; `more` is what its role in the hub's has besides. */
+function makerLength(
+  { fleet, scope }: Place,
+  more: Pick<CrossplaneScope, "hubOidcProviderArn" | "otherAccounts"> = {},
+): number {
+  const { boundaryPolicy, spokePrefix } = fleetNames(fleet);
   return lengthOf(
     crossplanePolicy({
-      ...longest,
-      otherRegions,
-      fleet,
-      dnsSuffix: "amazonaws.com",
-      spokePrefix: names.spokePrefix,
-      boundaryArn: named.policy(names.boundaryPolicy),
-      hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
-      otherAccounts: accounts.map(role),
+      ...{ ...scope, ...more, fleet, spokePrefix },
+      dnsSuffix: dnsSuffix(scope.partition),
+      boundaryArn: arns(scope).policy(boundaryPolicy),
     }),
   );
 }
 
-/** The longest boundary in an account with spokes in some more regions. */
-function boundaryLength(fleet: string, otherRegions: readonly string[]): number {
-  const scope = { ...longest, otherRegions };
+/** Characters of the longest boundary of the account. */
+function boundaryLength({ fleet, scope, secretsOf }: Place): number {
   const tenantBoundaryArn = arns(scope).policy(fleetNames(fleet).tenantBoundaryPolicy);
-  return Math.max(lengthOf(spokeBoundary({ ...scope, fleet, tenantBoundaryArn })), lengthOf(tenantBoundary(scope)));
+  const boundary = spokeBoundary({ ...scope, fleet, tenantBoundaryArn, ...(secretsOf && { secretsOf }) });
+  return Math.max(lengthOf(boundary), lengthOf(tenantBoundary(scope)));
 }
 
 /** Each account and region once, regions of one partition, and as many as IAM's policies have room for. */
-export function accountRules({ accounts = [], spokeRegions = [], fleet }: Readable): Problem[] {
+export function accountRules({ accounts = [], spokeRegions = [], sealingKeys, fleet }: Readable): Problem[] {
   const remove = "remove one of the two";
   const repeated = [
     ...twice(accounts.map(({ id }) => id)).map((got) => ({ key: "accounts", what: "names an account twice", got })),
-    ...accounts.flatMap(({ id, regions }) =>
-      twice(regions).map((got) => ({ key: "accounts", what: `names a region of account ${id} twice`, got })),
-    ),
+    ...accounts.flatMap(({ id, regions, scopes }) => [
+      ...twice(regions).map((got) => ({ key: "accounts", what: `names a region of account ${id} twice`, got })),
+      ...twice(scopes).map((got) => ({ key: "accounts", what: `names a scope of account ${id} twice`, got })),
+    ]),
     ...twice(spokeRegions).map((got) => ({ key: "spokeRegions", what: "names a region twice", got })),
   ].map((problem) => ({ ...problem, allowed: "each once", remedy: remove }));
   const regions = [...accounts.flatMap((account) => account.regions), ...spokeRegions];
@@ -65,22 +71,36 @@ export function accountRules({ accounts = [], spokeRegions = [], fleet }: Readab
             remedy: "give the other partition a fleet of its own",
           },
         ];
-  if (fleet === undefined || repeated.length > 0) return [...repeated, ...mixed];
-  return [...mixed, ...tooMany(fleet, accounts, spokeRegions)];
+  const found = [...repeated, ...mixed, ...scopeRules(accounts, sealingKeys)];
+  if (fleet === undefined || repeated.length > 0 || accounts.length + spokeRegions.length === 0) return found;
+  return [...found, ...tooMany(fleet, accounts, spokeRegions)];
 }
 
-/** Whether the boundaries have room for the regions; `key` names them. */
-export const boundaryLengthRule = (key: string, fleet: string | undefined, otherRegions: readonly string[]) =>
-  fleet === undefined || otherRegions.length === 0
-    ? []
-    : tooLong(key, boundaryLength(fleet, otherRegions), policyLimits.managed, "name fewer regions");
+type Accounts = NonNullable<Readable["accounts"]>;
 
-function tooLong(key: string, length: number, limit: number, remedy: string): Problem[] {
+/** Scopes have sealing keys to share, and the hub shares its own with nobody. */
+function scopeRules(accounts: Accounts, sealingKeys: Readable["sealingKeys"]): Problem[] {
+  if (sealingKeys === undefined) return [];
+  const known = [...new Set(sealingKeys.map(({ scope }) => scope))].filter((scope) => scope !== hubSealingScope);
+  return accounts.flatMap(({ id, scopes }) =>
+    scopes
+      .filter((scope) => !known.includes(scope))
+      .map((got) => ({
+        key: "accounts",
+        what: `names a scope of account ${id} that has no sealing key to share`,
+        got,
+        allowed: known.join(", ") || "none: sealingKeys has no scope of spokes",
+        remedy: "correct the scope, or add its key to sealingKeys",
+      })),
+  );
+}
+
+function tooLong(key: string, policy: string, length: number, limit: number, remedy: string): Problem[] {
   if (length <= limit) return [];
   return [
     {
       key,
-      what: "makes a policy that is too long for IAM",
+      what: `makes ${policy} too long for IAM`,
       got: `${length} characters`,
       allowed: `at most ${limit} characters without white space`,
       remedy,
@@ -88,21 +108,29 @@ function tooLong(key: string, length: number, limit: number, remedy: string): Pr
   ];
 }
 
-function tooMany(
-  fleet: string,
-  accounts: NonNullable<Readable["accounts"]>,
-  spokeRegions: readonly string[],
-): Problem[] {
-  const ids = accounts.map(({ id }) => id);
+const [makersPolicy, boundaries] = ["the policy of Crossplane's role", "the fleet's permissions boundary"];
+const fewer = "name fewer regions";
+
+/** Whether IAM has room for the policies of another account than the hub's; `key` names its regions. */
+export const placeLengthRules = (key: string, place: Place): Problem[] => [
+  ...tooLong(key, makersPolicy, makerLength(place), policyLimits.inlineRole, fewer),
+  ...tooLong(key, boundaries, boundaryLength(place), policyLimits.managed, fewer),
+];
+
+function tooMany(fleet: string, accounts: Accounts, spokeRegions: readonly string[]): Problem[] {
+  const named = arns(longest);
+  const maker = fleetNames(fleet).identityRole("crossplane");
+  const place = { fleet, scope: { ...longest, otherRegions: spokeRegions } };
+  const more = {
+    hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
+    otherAccounts: accounts.map(({ id }) => arns({ ...longest, accountId: id }).role(maker)),
+  };
+  const [key, remedy] =
+    accounts.length > 0
+      ? ["accounts", `${fewer}, or give some accounts a fleet of their own`]
+      : ["spokeRegions", fewer];
   return [
-    ...(ids.length === 0
-      ? []
-      : tooLong(
-          "accounts",
-          makerLength(fleet, ids, spokeRegions),
-          policyLimits.inlineRole,
-          "give some of the accounts a fleet of their own",
-        )),
-    ...boundaryLengthRule("spokeRegions", fleet, spokeRegions),
+    ...tooLong(key, makersPolicy, makerLength(place, more), policyLimits.inlineRole, remedy),
+    ...tooLong("spokeRegions", boundaries, boundaryLength(place), policyLimits.managed, fewer),
   ];
 }

@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../components/user-error.ts";
+import type { SpokePlaces } from "../lib/bridge-forms.ts";
 import { arns, type PolicyDocument, partitionOf } from "../lib/iam/policy.ts";
-import { isShared, type SharingScope, sealingKeyPolicy, secretsKeyPolicy } from "../lib/iam/sharing.ts";
+import { readersOf, type SharingScope, sealingKeyPolicy, secretsKeyPolicy } from "../lib/iam/sharing.ts";
 import { fleetNames } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
 import type { Settings } from "./settings.ts";
@@ -44,15 +45,17 @@ export function placeProblem(
   );
 }
 
-/** Every account in which spokes may be, with its regions. */
+/** Every account in which spokes may be, with its regions and the sealing scopes of its spokes: in the hub's all. */
 export function spokePlaces(
   settings: Places,
   scope: { readonly accountId: string; readonly region: string },
-): Readonly<Record<string, readonly string[]>> {
+): SpokePlaces {
   const { region, otherRegions } = withRegions(scope, settings);
-  const own = [[scope.accountId, [region, ...otherRegions]]] as const;
-  const others = settings.accounts.map(({ id, regions }) => [id, regions.length > 0 ? regions : [region]] as const);
-  return Object.fromEntries([...own, ...others]);
+  const own = [scope.accountId, { regions: [region, ...otherRegions] }] as const;
+  const others = settings.accounts.map(
+    ({ id, regions, scopes }) => [id, { regions: regions.length > 0 ? regions : [region], scopes }] as const,
+  );
+  return Object.fromEntries([own, ...others]);
 }
 
 /** Roles of Crossplane in the other accounts, which the stack there makes under the name that the hub's has (infra/account). */
@@ -66,10 +69,12 @@ export function sharing(settings: Settings, account: AwsAccount) {
   const { accounts, fleet } = settings;
   if (accounts.length === 0) return undefined;
   const policy = (of: (scope: SharingScope) => PolicyDocument) =>
-    pulumi.output(account).apply((scope) => of({ ...scope, fleet, accounts: accounts.map(({ id }) => id) }));
+    pulumi.output(account).apply((scope) => of({ ...scope, fleet, accounts }));
   return {
     keyPolicy: policy(secretsKeyPolicy),
     secretPolicy: (sealingScope: string) =>
-      isShared(sealingScope) ? policy((scope) => sealingKeyPolicy(scope, sealingScope)) : undefined,
+      readersOf(accounts, sealingScope).length > 0
+        ? policy((scope) => sealingKeyPolicy(scope, sealingScope))
+        : undefined,
   };
 }

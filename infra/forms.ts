@@ -42,6 +42,9 @@ export const flag: Key<boolean> = {
   example: "true",
 };
 
+/** A lower-case name of Kubernetes and the fleet. */
+export const slug = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
 /** CIDR of any IPv4 network. */
 export const cidr: Key<string> = {
   parse: (value) => (parseCidr(value) ? value : undefined),

@@ -4,7 +4,7 @@ import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts"
 import { grafanaAuthentications } from "../lib/iam/grafana.ts";
 import { accountList, regionList } from "./account-keys.ts";
 import { addonPermissionList } from "./addon-keys.ts";
-import { cidr, flag, integer, type Key, list, listOf, oneOf, setCommandOf, text } from "./forms.ts";
+import { cidr, flag, integer, type Key, list, listOf, oneOf, setCommandOf, slug, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { notificationKeys } from "./notification-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
@@ -15,8 +15,6 @@ interface SealingKeyGeneration {
   readonly generation: string;
   readonly active: boolean;
 }
-
-const slug = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 function sealingKeyGeneration(value: unknown): SealingKeyGeneration | undefined {
   if (typeof value !== "object" || value === null) return undefined;

@@ -83,10 +83,15 @@ export const clusterFacts = {
     },
   },
   sealingScope: fact("sealing_scope", "scope of the sealing keys that the cluster reads", is.name, "dev"),
-  sealingKeyArns: fact(
-    "sealing_key_arns",
-    "ARNs in Secrets Manager of the sealing keys of its scope; of the hub those of every scope",
-    { ...is.list, absent: "[]" },
+  sealingKeyArns: forHub(
+    fact(
+      "sealing_key_arns",
+      "ARNs in Secrets Manager of the sealing keys of its scope; of the hub those of every scope",
+      {
+        ...is.list,
+        absent: "[]",
+      },
+    ),
   ),
   permissionsBoundaryArn: fact(
     "permissions_boundary_arn",
@@ -150,10 +155,12 @@ export const fleetFacts = {
     "URL of that workspace with a slash at its end, empty without one: `$" + "{metrics_endpoint}api/v1/remote_write`",
     { ...is.mirror, absent: "" },
   ),
-  spokePlaces: fact(
-    "spoke_places",
-    "accounts in which spokes may be, the hub's among them, each with its regions; none where an older program wrote this",
-    is.places,
+  spokePlaces: forHub(
+    fact(
+      "spoke_places",
+      "accounts in which spokes may be, the hub's among them, each with its regions and, but for the hub's, its sealing scopes; none where an older program wrote this",
+      is.places,
+    ),
   ),
   spokePrefix: fact("spoke_prefix", "name prefix of clusters and roles that Crossplane may manage", is.prefix),
   spokeCidrPool: fact("spoke_cidr_pool", "block from which spokes' networks are taken", is.cidr, "10.64.0.0/10"),

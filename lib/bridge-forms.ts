@@ -1,5 +1,17 @@
 import { prefixOf } from "./registries.ts";
 
+/** Where spokes may be, by the ID of the account. */
+export type SpokePlaces = Readonly<
+  Record<
+    string,
+    {
+      readonly regions: readonly string[];
+      /** Sealing scopes that a spoke there may have; of the hub's account there is no list: all. */
+      readonly scopes?: readonly string[];
+    }
+  >
+>;
+
 /** What a value of the bridge looks like, as text. */
 export interface Form {
   /** For people. */
@@ -116,10 +128,10 @@ export const is = {
     ...json,
     is: "JSON object",
     pattern: "^\\{.*\\}$",
-    example: '{"111122223333":["eu-west-1"]}',
+    example: '{"111122223333":{"regions":["eu-west-1"],"scopes":["prod"]}}',
     absent: "{}",
-    encode: (places: Readonly<Record<string, readonly string[]>>) => JSON.stringify(places),
-    decode: (value) => JSON.parse(value) as Readonly<Record<string, readonly string[]>>,
+    encode: (places: SpokePlaces) => JSON.stringify(places),
+    decode: (value) => JSON.parse(value) as SpokePlaces,
   },
   map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true, absent: "{}" },
   credential: {

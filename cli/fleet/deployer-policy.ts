@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { secretsKeyArn } from "../../infra/account-keys.ts";
 import { fleetNameRule } from "../../infra/rules.ts";
 import { keys } from "../../infra/settings.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
@@ -25,6 +26,8 @@ Prints the policies as one JSON object, by name; nothing in AWS is asked or chan
   --boundary ARN     permissionsBoundary of the stack's configuration: the deployer gives rights only to roles that carry it.
                      Without it the deployer can make itself as powerful as it likes
   --grafana METHOD   grafanaAuthentication of a stack with grafana: amg, AWS_SSO or SAML. Without it nothing of Grafana is allowed
+  --secrets-key ARN  KMS key of the fleet's secrets, whose policy a stack with accounts changes (docs/guides/accounts.md).
+                     Without it no key's policy can be changed
   --out FOLDER       write <fleet>-<policy>.json for each policy into this folder instead, and say how they are made in AWS
 
 Example:
@@ -38,6 +41,7 @@ export const options = {
   ...newRegionOption,
   boundary: { type: "string" },
   grafana: { type: "string" },
+  "secrets-key": { type: "string" },
   out: { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -49,6 +53,7 @@ interface Request {
   readonly account: string;
   readonly region: string;
   readonly boundary: string | undefined;
+  readonly "secrets-key": string | undefined;
 }
 
 /** What the program accepts, flag by flag, and the forms of AWS. */
@@ -59,6 +64,7 @@ export const forms: Readonly<
   account: { parse: (value) => /^\d{12}$/.exec(value) ?? undefined, allowed: "12 digits" },
   region: regionForm,
   boundary: keys.permissionsBoundary,
+  "secrets-key": secretsKeyArn,
 };
 
 /** Every problem in the flags. */
@@ -73,7 +79,7 @@ function problemsOf(request: Request): Problem[] {
   });
   if (malformed.length > 0) return malformed;
   const named = fleetNameRule(request).map((problem) => ({ ...problem, key: "--fleet" }));
-  return [...named, ...ownBoundaryProblems(request)];
+  return [...named, ...ownBoundaryProblems(request), ...foreignKeyProblems(request)];
 }
 
 /** The problem of a folder to write into that is a file. */
@@ -94,6 +100,21 @@ export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fle
       got: boundary,
       allowed: "a policy that somebody else maintains",
       remedy: "ask the account's administrators to create one, and set it as permissionsBoundary of the stack too",
+    },
+  ];
+}
+
+/** The key is the hub's, so it is where the hub is. */
+function foreignKeyProblems({ account, region, "secrets-key": arn }: Request): Problem[] {
+  const place = `arn:${partitionOf(region)}:kms:${region}:${account}:key/`;
+  if (arn === undefined || arn.startsWith(place)) return [];
+  return [
+    {
+      key: "--secrets-key",
+      what: "is not a key of the hub's account and region",
+      got: arn,
+      allowed: `${place}<id>`,
+      remedy: "correct --secrets-key, or --account and --region",
     },
   ];
 }
@@ -120,10 +141,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   });
   const { fleet, account, region } = values;
   const boundary = values.boundary || undefined;
+  const secretsKey = values["secrets-key"];
   refuse(
     "deployer-policy",
     together(problems, [
-      ...problemsOf({ fleet, account, region, boundary }),
+      ...problemsOf({ fleet, account, region, boundary, "secrets-key": secretsKey }),
       ...unknownRegionProblems(region, values["new-region"]),
       ...outProblems(values.out),
     ]),
@@ -138,6 +160,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     dnsSuffix: dnsSuffix(partition),
     ...(boundary === undefined ? {} : { permissionsBoundary: boundary }),
     ...(grafana === undefined ? {} : { grafana }),
+    ...(secretsKey === undefined ? {} : { secretsKeyArn: secretsKey }),
   });
   const named = Object.entries(policies).map(([name, document]) => [`${fleet}-${name}`, document] as const);
   if (values.out === undefined) {

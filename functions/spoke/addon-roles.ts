@@ -104,7 +104,8 @@ export function addonProblems(question: Question): SpokeProblem[] {
       ": the fleet has no workspace for metrics. Set metrics to amp in the stack and run pulumi up, or turn the add-on off in spec.addons",
     ],
     [
-      hub.addonBoundaryArn !== "" ? [] : others,
+      // What the boundary of another account permits, its own stack says and AWS decides.
+      elsewhere || hub.addonBoundaryArn !== "" ? [] : others,
       " act in AWS, and the hub permits add-ons nothing: name what they may do in addonPermissions of the stack and run pulumi up, " +
         "or take them out of spec.addons",
     ],

@@ -32,6 +32,13 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "if its creation was interrupted, AWS has it: fleet recover <name> takes it over; else the role of Crossplane's AWS provider lacks the permission: compare lib/iam/crossplane.ts and the ProviderConfig, then run pulumi up",
   },
+  // AWS STS API Reference, "AssumeRole", RegionDisabledException. Before what speaks of AssumeRole: the role is not the cause.
+  {
+    pattern: /RegionDisabledException|STS is not activated in (this|the requested) region/,
+    reason: "RegionDisabled",
+    remedy:
+      "enable the spoke's region in the hub's account and in the spoke's (docs/guides/accounts.md); Crossplane retries by itself",
+  },
   {
     pattern: /AccessDenied|UnauthorizedOperation|not authorized to perform|explicit deny/i,
     reason: "AccessDenied",

@@ -1,8 +1,9 @@
+import { sealingScope } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import type { SpokeProblem } from "./problems.ts";
 
-/** Where spokes may be: in the accounts and regions that the stack names (`accounts`, `spokeRegions`). */
+/** Where spokes may be: in the accounts, regions and sealing scopes that the stack names (`accounts`, `spokeRegions`). */
 
 type Where = Pick<Spoke, "spec">;
 
@@ -10,17 +11,27 @@ type Where = Pick<Spoke, "spec">;
 export const isElsewhere = ({ spec }: Where, hub: Hub): boolean =>
   spec.account !== undefined && spec.account.id !== hub.aws.accountId;
 
-/** The regions of the spoke's account; undefined for an account that the hub does not know. A program from before tells of none. */
-function regionsOf({ spec }: Where, { aws, spokePlaces }: Hub): readonly string[] | undefined {
+/** What the stack says of the spoke's account; undefined for an account that the hub does not know. A program from before tells of none. */
+function placeOf({ spec }: Where, { aws, spokePlaces }: Hub): Hub["spokePlaces"][string] | undefined {
   const id = spec.account?.id ?? aws.accountId;
-  return spokePlaces[id] ?? (id === aws.accountId ? [aws.region] : undefined);
+  return spokePlaces[id] ?? (id === aws.accountId ? { regions: [aws.region] } : undefined);
+}
+
+/** Why a spoke could not read the sealing keys of its scope. */
+function scopeProblems({ spec, metadata }: Spoke, scopes: readonly string[] | undefined): SpokeProblem[] {
+  const scope = sealingScope({ ...spec, name: metadata.name });
+  if (scopes === undefined || scopes.includes(scope)) return [];
+  const message =
+    `the sealing keys of ${scope} are not shared with account ${spec.account?.id}: its scopes in accounts of the stack are ${scopes.join(", ")}. ` +
+    `Add ${scope} there and run pulumi up; or remove this Spoke and add it again where its scope is`;
+  return [{ reason: "ScopeNotAllowed", message }];
 }
 
 /** Why a spoke can't be where it is asked for: nothing there lets the fleet in. */
-export function placeProblems(spoke: Where, hub: Hub): SpokeProblem[] {
+export function placeProblems(spoke: Spoke, hub: Hub): SpokeProblem[] {
   const { region, account } = spoke.spec;
-  const regions = regionsOf(spoke, hub);
-  if (regions === undefined) {
+  const place = placeOf(spoke, hub);
+  if (place === undefined) {
     const others = Object.keys(hub.spokePlaces).filter((id) => id !== hub.aws.accountId);
     const message =
       `spec.account.id ${account?.id} is none of the accounts that the stack names in accounts (${others.join(", ") || "there are none"}). ` +
@@ -28,7 +39,8 @@ export function placeProblems(spoke: Where, hub: Hub): SpokeProblem[] {
       "infra/account (docs/guides/accounts.md); or remove this Spoke and add it again without spec.account";
     return [{ reason: "AccountNotAllowed", message }];
   }
-  if (regions.includes(region)) return [];
+  const { regions, scopes } = place;
+  if (regions.includes(region)) return scopeProblems(spoke, scopes);
   const key = isElsewhere(spoke, hub)
     ? `accounts, and regions of the stack in infra/account for ${account?.id}`
     : "spokeRegions";

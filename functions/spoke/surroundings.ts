@@ -1,7 +1,9 @@
-import { inAccount, type Scope } from "../../lib/iam/policy.ts";
+import { arns, inAccount, type Scope } from "../../lib/iam/policy.ts";
+import { fleetNames } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import type { Hub } from "./hub.ts";
+import { isElsewhere } from "./places.ts";
 
 /** What follows from a Spoke and its hub alone, before anything of it exists. */
 export interface Surroundings {
@@ -11,17 +13,21 @@ export interface Surroundings {
   /** Boundary of every role of the spoke, in its account. */
   readonly permissionsBoundary: string;
   readonly tenantBoundary: string;
-  /** Boundary of the roles of add-ons, empty while the hub permits them nothing. */
+  /** Boundary of the roles of add-ons: empty in the hub's account while its stack permits them nothing, never in another. */
   readonly addonBoundary: string;
 }
 
-export function surroundingsOf({ spec, metadata }: Spoke, hub: Hub): Surroundings {
+export function surroundingsOf(spoke: Spoke, hub: Hub): Surroundings {
+  const { spec, metadata } = spoke;
   const accountId = spec.account?.id ?? hub.aws.accountId;
+  const scope = { partition: hub.aws.partition, accountId, region: spec.region };
   return {
     names: spokeNames(hub.spokePrefix, metadata.name),
-    scope: { partition: hub.aws.partition, accountId, region: spec.region },
+    scope,
     permissionsBoundary: inAccount(hub.permissionsBoundaryArn, accountId),
     tenantBoundary: inAccount(hub.tenantBoundaryArn, accountId),
-    addonBoundary: inAccount(hub.addonBoundaryArn, accountId),
+    addonBoundary: isElsewhere(spoke, hub)
+      ? arns(scope).policy(fleetNames(hub.fleet).addonBoundaryPolicy)
+      : hub.addonBoundaryArn,
   };
 }

@@ -1,23 +1,21 @@
 import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../../components/user-error.ts";
+import { partitionOf } from "../../lib/iam/policy.ts";
 import { describeProblems, type Problem } from "../../lib/problems.ts";
-import { regionList } from "../account-keys.ts";
-import { boundaryLengthRule } from "../account-rules.ts";
+import { allowedAccounts, regionList, secretsKeyArn } from "../account-keys.ts";
+import { placeLengthRules } from "../account-rules.ts";
 import { addonPermissionList } from "../addon-keys.ts";
 import { addonRules } from "../addon-rules.ts";
 import { type RawConfig, readKey } from "../config.ts";
-import { type Key, text } from "../forms.ts";
+import { type Key, setCommandOf } from "../forms.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
+import { hubOf } from "./places.ts";
 
 /** The keys of an account's stack, as Pulumi.yaml beside this file describes them. Those that the hub has too are read as the hub's. */
 const keys = {
   fleet: hubKeys.fleet,
-  secretsKeyArn: text(
-    /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
-    "the ARN of a KMS key, which the hub's stack tells (pulumi stack output bridgeData, secrets_kms_key_arn)",
-    "arn:aws:kms:<region>:<the hub's account>:key/<id>",
-  ),
+  secretsKeyArn,
   regions: regionList,
   addonPermissions: addonPermissionList,
   permissionsBoundary: hubKeys.permissionsBoundary,
@@ -25,6 +23,25 @@ const keys = {
 
 type Name = keyof typeof keys;
 type Settings = { readonly [K in Name]: (typeof keys)[K] extends Key<infer T> ? T : never };
+
+/** With the credentials of a wrong account, Crossplane would get its rights there. */
+function accountRule(raw: RawConfig): Problem[] {
+  const name = "allowedAccountIds";
+  const { problem, value = [] } = readKey({ ...raw, project: "aws" }, name, allowedAccounts);
+  if (problem === undefined && value.length > 0) return [];
+  const { allowed } = allowedAccounts;
+  const found = problem ?? { what: "is empty", got: "[]", allowed };
+  return [{ ...found, key: `aws:${name}`, remedy: setCommandOf(`aws:${name}`, allowedAccounts) }];
+}
+
+/** The lengths follow from regions and key; of the account's own ID only the number of digits counts. */
+function lengthRules({ fleet, secretsKeyArn: keyArn, regions }: Partial<Settings>): Problem[] {
+  if (fleet === undefined || keyArn === undefined || regions === undefined) return [];
+  const secretsOf = hubOf(keyArn);
+  const [region = secretsOf.region, ...otherRegions] = regions;
+  const scope = { partition: partitionOf(region), accountId: "0".repeat(12), region, otherRegions };
+  return placeLengthRules("regions", { fleet, scope, secretsOf });
+}
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
 export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>; problems: readonly Problem[] } {
@@ -47,10 +64,11 @@ export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>
     settings,
     problems: [
       ...unknown,
+      ...accountRule(raw),
       ...read.flatMap(({ problem }) => problem ?? []),
       ...fleetNameRule(settings),
       ...addonRules(settings),
-      ...boundaryLengthRule("regions", settings.fleet, settings.regions?.slice(1) ?? []),
+      ...lengthRules(settings),
     ],
   };
 }

@@ -44,6 +44,18 @@ const identityKey = `aws:PrincipalTag/${identityTag}`;
 const ofOwnCluster = { [`aws:ResourceTag/${principalTags.cluster}`]: ownCluster };
 const forOwnCluster = { [`aws:RequestTag/${principalTags.cluster}`]: ownCluster };
 
+/** The regions of an account with spokes, and the hub's, where the fleet's secrets are and maybe its images. */
+const regionsWithHub = ({
+  region,
+  otherRegions = [],
+  secretsOf,
+}: BoundaryScope): Pick<Scope, "region" | "otherRegions"> => ({
+  region,
+  otherRegions: [...new Set([...otherRegions, ...(secretsOf ? [secretsOf.region] : [])])].filter(
+    (each) => each !== region,
+  ),
+});
+
 /** What nodes and controllers look at, and pull images from. */
 function readStatements(scope: BoundaryScope): Statement[] {
   const { cluster } = arns(scope);
@@ -63,7 +75,7 @@ function readStatements(scope: BoundaryScope): Statement[] {
         "rds:DescribeDBInstances",
       ],
       Resource: ["*"],
-      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(scope) } },
+      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(regionsWithHub(scope)) } },
     },
     {
       Effect: "Allow",
@@ -200,8 +212,8 @@ function loadBalancerStatements(scope: BoundaryScope): Statement[] {
 
 /**
  * The fleet's sealing keys and spokes' Git credentials, for External Secrets only; which of them, each role's own policy says. They are in the
- * hub's account and region. Of a key of another account no condition sees the tags (AWS KMS Developer Guide, "ABAC for AWS KMS"), so that
- * one is named.
+ * hub's account and region. AWS's permissions reference does not say of a key of another account that its tags count for
+ * `aws:ResourceTag`, so that one is named.
  */
 function secretStatements({ otherRegions: _, secretsOf, ...scope }: BoundaryScope): Statement[] {
   const { secret, kmsKey } = arns({ ...scope, ...secretsOf });
@@ -262,8 +274,7 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
  * of a spoke is safe.
  */
 export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
-  const { otherRegions = [], secretsOf } = scope;
-  const regions = otherRegions.length > 0 && secretsOf ? [...otherRegions, secretsOf.region] : otherRegions;
+  const regions = (scope.otherRegions ?? []).length === 0 ? {} : regionsWithHub(scope);
   return policy(
     ...readStatements(scope),
     ...nodeStatements(scope),
@@ -272,6 +283,6 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
     ...crossplaneStatements(scope),
     ...secretStatements(scope),
     ...denyStatements(scope),
-    ...whereArnsDont({ ...scope, otherRegions: regions }).map(({ Sid: _, ...statement }) => statement),
+    ...whereArnsDont({ ...scope, ...regions }).map(({ Sid: _, ...statement }) => statement),
   );
 }

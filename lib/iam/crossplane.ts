@@ -97,6 +97,6 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     },
     ...otherAccountStatements(scope),
     // Not STS: the provider asks for the role of another account in the region of what it makes there.
-    ...whereArnsDont(scope).map((statement) => ({ ...statement, Action: ["ec2:*", "eks:*", "kms:*", "logs:*"] })),
+    ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]),
   );
 }

@@ -1,5 +1,5 @@
-import { clusterTag, fleetTag } from "../labels.ts";
-import { fleetNames, hubName, repositories } from "../names.ts";
+import { fleetTag } from "../labels.ts";
+import { fleetNames, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, nodeNetworkStatements } from "./ec2.ts";
 import { type GrafanaAuthentication, grafanaStatements } from "./grafana.ts";
@@ -21,6 +21,8 @@ export interface DeployerScope extends Scope {
   readonly permissionsBoundary?: string;
   /** The stack's `grafanaAuthentication`, where it has `grafana: amg`; without it nothing of Grafana is allowed. */
   readonly grafana?: GrafanaAuthentication;
+  /** ARN of the key of the fleet's secrets, for a stack with `accounts`; without it no key's policy can be changed. */
+  readonly secretsKeyArn?: string;
 }
 
 /** AWS managed policies that the program attaches, by name. */
@@ -129,6 +131,13 @@ function identityStatements(scope: DeployerScope): Statement[] {
   ];
 }
 
+/**
+ * Of the one key that spokes in other accounts use. By tags it would be every key of the account that has none, as the deployer tags
+ * those (`keyStatements`); and who writes a key's policy gives it to anybody.
+ */
+const keyPolicyStatements = ({ secretsKeyArn: arn }: DeployerScope): Statement[] =>
+  arn === undefined ? [] : [{ Sid: "KeyPolicy", Effect: "Allow", Action: ["kms:PutKeyPolicy"], Resource: [arn] }];
+
 function secretStatements(scope: DeployerScope): Statement[] {
   const name = arns(scope);
   const names = fleetNames(scope.fleet);
@@ -148,16 +157,7 @@ function secretStatements(scope: DeployerScope): Statement[] {
       Action: ["kms:CreateAlias", "kms:DeleteAlias", "kms:UpdateAlias"],
       Resource: [names.clusterApiKeyAlias, names.clusterKeyAlias, names.secretsKeyAlias].map(name.kmsAlias),
     },
-    {
-      // Of the fleet's secrets, where spokes in other accounts read some of them.
-      Sid: "KeyPolicies",
-      Effect: "Allow",
-      Action: ["kms:PutKeyPolicy"],
-      Resource: [name.kmsKey("*")],
-      Condition: {
-        StringEquals: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet, [`aws:ResourceTag/${clusterTag}`]: hubName },
-      },
-    },
+    ...keyPolicyStatements(scope),
     {
       Sid: "Secrets",
       Effect: "Allow",

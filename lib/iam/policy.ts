@@ -64,21 +64,33 @@ const globalRegions: Readonly<Record<string, readonly string[]>> = {
   "aws-us-gov": ["us-gov-west-1"],
 };
 
-/** Nothing in other regions than those of the scope and the one in which the partition has its global services, IAM among them. */
-export function onlyInRegions({ partition, region, otherRegions = [] }: Scope): Statement {
-  const regions = [...new Set([region, ...otherRegions, ...(globalRegions[partition] ?? [])])];
-  return {
-    Sid: "OnlyInTheFleetsRegion",
-    Effect: "Deny",
-    Action: ["*"],
-    Resource: ["*"],
-    Condition: { StringNotEquals: { "aws:RequestedRegion": regions } },
-  };
-}
+const nothingOutside = (regions: readonly string[], Action: readonly string[]): Statement => ({
+  Sid: "OnlyInTheFleetsRegion",
+  Effect: "Deny",
+  Action,
+  Resource: ["*"],
+  Condition: { StringNotEquals: { "aws:RequestedRegion": [...new Set(regions)] } },
+});
 
-/** {@link onlyInRegions} where ARNs name no region. */
-export const whereArnsDont = (scope: Scope): readonly Statement[] =>
-  (scope.otherRegions ?? []).length === 0 ? [] : [onlyInRegions(scope)];
+/** Nothing in other regions than those of the scope and the one in which the partition has its global services, IAM among them. */
+export const onlyInRegions = ({ partition, region, otherRegions = [] }: Scope): Statement =>
+  nothingOutside([region, ...otherRegions, ...(globalRegions[partition] ?? [])], ["*"]);
+
+/**
+ * {@link onlyInRegions} where ARNs name no region. Of `services` alone, none of which may be global, also nothing where the partition has
+ * its global services.
+ */
+export function whereArnsDont(scope: Scope, services?: readonly string[]): readonly Statement[] {
+  const { region, otherRegions = [] } = scope;
+  if (otherRegions.length === 0) return [];
+  if (services === undefined) return [onlyInRegions(scope)];
+  return [
+    nothingOutside(
+      [region, ...otherRegions],
+      services.map((service) => `${service}:*`),
+    ),
+  ];
+}
 
 /** The IAM ARN of the same name in another account. */
 export function inAccount(arn: string, accountId: string): string {

@@ -12,17 +12,27 @@ import { arns, dnsSuffix, type PolicyDocument, policy, type Scope, type Statemen
 /** The hub's account and region, and the accounts of spokes elsewhere. */
 export interface SharingScope extends Pick<Scope, "partition" | "accountId" | "region"> {
   readonly fleet: string;
-  readonly accounts: readonly string[];
+  readonly accounts: readonly SharingAccount[];
+}
+
+/** An account, and the sealing scopes whose keys its spokes may read. */
+export interface SharingAccount {
+  readonly id: string;
+  readonly scopes: readonly string[];
 }
 
 /** External Secrets of spokes in the accounts: their roles' names and tags, which the composition function gives them. */
-function readers({ partition, fleet, accounts }: SharingScope): Required<Pick<Statement, "Principal" | "Condition">> {
+function readers(
+  { partition, fleet }: SharingScope,
+  accounts: readonly SharingAccount[],
+): Required<Pick<Statement, "Principal" | "Condition">> {
   const { spokePrefix } = fleetNames(fleet);
   const named = (accountId: string) => arns({ partition, accountId, region: "" });
+  const ids = accounts.map(({ id }) => id);
   return {
-    Principal: { AWS: accounts.map((id) => `arn:${partition}:iam::${id}:root`) },
+    Principal: { AWS: ids.map((id) => `arn:${partition}:iam::${id}:root`) },
     Condition: {
-      ArnLike: { "aws:PrincipalArn": accounts.map((id) => named(id).role(`${spokePrefix}*`)) },
+      ArnLike: { "aws:PrincipalArn": ids.map((id) => named(id).role(`${spokePrefix}*`)) },
       StringEquals: { [`aws:PrincipalTag/${identityTag}`]: "external-secrets" },
     },
   };
@@ -36,12 +46,13 @@ function tagOf(scope: string, fleet: string): Readonly<Record<string, string>> {
     : { "aws:PrincipalTag/environment": scope };
 }
 
-/** Whether spokes read the keys of a sealing scope: the hub's own are the hub's alone. */
-export const isShared = (sealingScope: string): boolean => sealingScope !== hubSealingScope;
+/** The accounts whose spokes read the keys of a sealing scope: the hub's own are the hub's alone. */
+export const readersOf = <A extends SharingAccount>(accounts: readonly A[], sealingScope: string): readonly A[] =>
+  sealingScope === hubSealingScope ? [] : accounts.filter(({ scopes }) => scopes.includes(sealingScope));
 
-/** Resource policy of the sealing keys of a scope that {@link isShared}, for at least one account. */
+/** Resource policy of the sealing keys of a scope of at least one account. */
 export function sealingKeyPolicy(scope: SharingScope, sealingScope: string): PolicyDocument {
-  const { Principal, Condition } = readers(scope);
+  const { Principal, Condition } = readers(scope, readersOf(scope.accounts, sealingScope));
   return policy({
     Sid: "SpokesInOtherAccounts",
     Effect: "Allow",
@@ -57,13 +68,13 @@ export function sealingKeyPolicy(scope: SharingScope, sealingScope: string): Pol
 
 /**
  * Policy of the key of the fleet's secrets: its account decides by IAM, and spokes elsewhere decrypt what Secrets Manager reads for them,
- * sealing keys only (it names the secret in the encryption context; Secrets Manager User Guide, "Secret encryption and decryption").
+ * sealing keys of their account's scopes only (it names the secret in the encryption context; Secrets Manager User Guide, "Secret encryption
+ * and decryption").
  * For at least one account.
  */
 export function secretsKeyPolicy(scope: SharingScope): PolicyDocument {
-  const { Principal, Condition } = readers(scope);
-  const { partition, accountId, region, fleet } = scope;
-  const sealingKeys = arns(scope).secret(`${fleetNames(fleet).sealingKeyPrefix}*`);
+  const { partition, accountId, region, fleet, accounts } = scope;
+  const keysOf = (sealingScope: string) => arns(scope).secret(fleetNames(fleet).sealingKeySecret(sealingScope, "*"));
   return policy(
     {
       // KMS's default: without it nobody of the account could use or change the key.
@@ -73,20 +84,23 @@ export function secretsKeyPolicy(scope: SharingScope): PolicyDocument {
       Action: ["kms:*"],
       Resource: ["*"],
     },
-    {
-      Sid: "SpokesInOtherAccounts",
-      Effect: "Allow",
-      Principal,
-      Action: ["kms:Decrypt"],
-      Resource: ["*"],
-      Condition: {
-        ...Condition,
-        StringEquals: {
-          ...Condition["StringEquals"],
-          "kms:ViaService": `secretsmanager.${region}.${dnsSuffix(partition)}`,
+    ...accounts.map((account): Statement => {
+      const { Principal, Condition } = readers(scope, [account]);
+      return {
+        Sid: `SpokesIn${account.id}`,
+        Effect: "Allow",
+        Principal,
+        Action: ["kms:Decrypt"],
+        Resource: ["*"],
+        Condition: {
+          ...Condition,
+          StringEquals: {
+            ...Condition["StringEquals"],
+            "kms:ViaService": `secretsmanager.${region}.${dnsSuffix(partition)}`,
+          },
+          StringLike: { "kms:EncryptionContext:SecretARN": account.scopes.map(keysOf) },
         },
-        StringLike: { "kms:EncryptionContext:SecretARN": sealingKeys },
-      },
-    },
+      };
+    }),
   );
 }

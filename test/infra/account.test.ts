@@ -17,6 +17,7 @@ let made: Run;
 
 beforeAll(async () => {
   made = await runProject("infra/account", {
+    "aws:allowedAccountIds": ["222222222222"],
     [`${project}:fleet`]: "fleet",
     [`${project}:secretsKeyArn`]: secretsKeyArn,
     [`${project}:regions`]: ["eu-west-1", "eu-west-2"],
@@ -106,10 +107,13 @@ describe("an account besides the hub's", () => {
 
 describe("the configuration of an account's stack", () => {
   const { config } = parse(readFileSync(new URL("../../infra/account/Pulumi.yaml", import.meta.url), "utf8"));
-  const read = (values: Readonly<Record<string, string>>) =>
+  const read = (values: Readonly<Record<string, string>>, allowed: string | undefined = '["222222222222"]') =>
     readAccountConfig({
       project,
-      values: Object.fromEntries(Object.entries(values).map(([key, value]) => [`${project}:${key}`, value])),
+      values: {
+        ...Object.fromEntries(Object.entries(values).map(([key, value]) => [`${project}:${key}`, value])),
+        ...(allowed && { "aws:allowedAccountIds": allowed }),
+      },
       isSecret: () => false,
       region: undefined,
     });
@@ -140,8 +144,37 @@ describe("the configuration of an account's stack", () => {
     );
   });
 
-  it("names no more regions than a boundary has room for", () => {
-    const regions = JSON.stringify(Array.from({ length: 40 }, (_, index) => `ap-southeast-${index % 10}`));
-    expect(read({ ...complete, regions }).problems.map(({ key }) => key)).toEqual(["regions"]);
+  it("names the account, so that the rights are given in no other", () => {
+    // `pulumi config set --path` makes a number of it.
+    expect(read(complete, "[222222222222]").problems).toEqual([]);
+    for (const [allowed, got] of [
+      ["", "(nothing)"],
+      ["[]", "[]"],
+      ["222222222222", "222222222222"],
+      ['["analytics"]', '["analytics"]'],
+    ])
+      expect(read(complete, allowed).problems).toEqual([
+        {
+          key: "aws:allowedAccountIds",
+          what: expect.stringMatching(/^(is missing|is empty|has a value that is not allowed)$/),
+          got,
+          allowed: "a list with the ID of the account that the stack is for, 12 digits",
+          remedy: "pulumi config set --path 'aws:allowedAccountIds[0]' 111122223333",
+        },
+      ]);
+  });
+
+  it("names no more regions than Crossplane's policy and the boundaries have room for", () => {
+    const refused = (length: number) => {
+      const regions = JSON.stringify(
+        Array.from({ length }, (_, index) => `ap-${index < 9 ? "southeast" : "northwest"}-${(index % 9) + 1}`),
+      );
+      return read({ ...complete, regions }).problems.map(({ key, what }) => `${key} ${what}`);
+    };
+    const maker = "regions makes the policy of Crossplane's role too long for IAM";
+    expect(refused(5)).toEqual([]);
+    expect(refused(6)).toEqual([maker]);
+    expect(refused(10)).toEqual([maker]);
+    expect(refused(11)).toEqual([maker, "regions makes the fleet's permissions boundary too long for IAM"]);
   });
 });

@@ -356,10 +356,17 @@ describe("a stack that permits add-ons something", () => {
 describe("a stack whose spokes may be in other accounts", () => {
   const other = "333333333333";
   const config = {
-    "eks-gitops-fleet:accounts": JSON.stringify([{ id: other, regions: ["eu-west-1"] }]),
+    "eks-gitops-fleet:accounts": JSON.stringify([
+      { id: other, regions: ["eu-west-1"], scopes: ["dev", "cluster-blue"] },
+      { id: "555555555555", scopes: ["staging"] },
+    ]),
     "eks-gitops-fleet:spokeRegions": JSON.stringify(["eu-west-2"]),
     "eks-gitops-fleet:sealingKeys": JSON.stringify([
-      ...["dev", "cluster-blue", "cluster-hub"].map((scope) => ({ scope, generation: "1", active: true })),
+      ...["dev", "staging", "cluster-blue", "cluster-green", "cluster-hub"].map((scope) => ({
+        scope,
+        generation: "1",
+        active: true,
+      })),
     ]),
   };
   let made: Run;
@@ -377,7 +384,7 @@ describe("a stack whose spokes may be in other accounts", () => {
     "aws:PrincipalTag/environment": environment,
   });
 
-  it("lets External Secrets of their spokes read the sealing keys of their scope, and nobody else of the account", () => {
+  it("lets External Secrets of their spokes read the sealing keys of their scope, if it is one of their account's, and nobody else of the account", () => {
     const reads = (scope: string, context: Readonly<Record<string, string>>) =>
       allowed(documentOf(`sealing-keys-${scope}/1-policy`), {
         ...{ action: "secretsmanager:GetSecretValue", resource: "*" },
@@ -396,11 +403,13 @@ describe("a stack whose spokes may be in other accounts", () => {
     expect(policies.map(({ name }) => name).sort()).toEqual([
       "sealing-keys-cluster-blue/1-policy",
       "sealing-keys-dev/1-policy",
+      "sealing-keys-staging/1-policy",
     ]);
-    for (const { inputs } of policies) {
+    for (const { name, inputs } of policies) {
       expect(inputs["blockPublicPolicy"]).toBe(true);
+      const account = name.includes("staging") ? "555555555555" : other;
       expect(JSON.parse(String(inputs["policy"])).Statement[0].Principal).toEqual({
-        AWS: [`arn:aws:iam::${other}:root`],
+        AWS: [`arn:aws:iam::${account}:root`],
       });
     }
   });
@@ -420,6 +429,10 @@ describe("a stack whose spokes may be in other accounts", () => {
         },
       );
     expect(decrypts("fleet-dev/sealing-keys/dev/1-AbCdEf")).toBe(true);
+    expect(decrypts("fleet-dev/sealing-keys/staging/1-AbCdEf")).toBe(false);
+    const ofAnother = reader("blue", "staging", "external-secrets", "555555555555");
+    expect(decrypts("fleet-dev/sealing-keys/staging/1-AbCdEf", ofAnother)).toBe(true);
+    expect(decrypts("fleet-dev/sealing-keys/dev/1-AbCdEf", ofAnother)).toBe(false);
     expect(decrypts("fleet-dev/git/gitops-system-AbCdEf")).toBe(false);
     expect(
       decrypts("fleet-dev/sealing-keys/dev/1-AbCdEf", { "kms:ViaService": "ssm.eu-central-1.amazonaws.com" }),
@@ -451,13 +464,16 @@ describe("a stack whose spokes may be in other accounts", () => {
   it("tells Git the places and the ARNs of the sealing keys; by default there is one place, and no policy", () => {
     const told = made.outputs["bridgeData"] as Record<string, string>;
     expect(JSON.parse(told["spoke_places"] ?? "")).toEqual({
-      "222222222222": ["eu-central-1", "eu-west-2"],
-      [other]: ["eu-west-1"],
+      "222222222222": { regions: ["eu-central-1", "eu-west-2"] },
+      [other]: { regions: ["eu-west-1"], scopes: ["dev", "cluster-blue"] },
+      "555555555555": { regions: ["eu-central-1"], scopes: ["staging"] },
     });
     expect(JSON.parse(told["sealing_key_arns"] ?? "")).toContain(
       "arn:aws:secretsmanager:eu-central-1:222222222222:secret:fleet-dev/sealing-keys/cluster-blue/1-AbCdEf",
     );
-    expect(run("dev").outputs["bridgeData"]).toMatchObject({ spoke_places: '{"222222222222":["eu-central-1"]}' });
+    expect(run("dev").outputs["bridgeData"]).toMatchObject({
+      spoke_places: '{"222222222222":{"regions":["eu-central-1"]}}',
+    });
     const policies = run("dev").resources.filter(({ type }) => /:(SecretPolicy|KeyPolicy)$/.test(type));
     expect(policies).toEqual([]);
   });
@@ -467,19 +483,25 @@ describe("the places of spokes", () => {
   const hubOf = { accountId: "222222222222", region: "eu-central-1" };
 
   it("are refused where they are the hub's own account, or in another partition", () => {
-    const places = { accounts: [{ id: "222222222222", regions: [] }], spokeRegions: [] };
+    const places = { accounts: [{ id: "222222222222", regions: [], scopes: ["dev"] }], spokeRegions: [] };
     expect(placeProblem(places, hubOf)).toContain("name its further regions in spokeRegions");
     expect(placeProblem({ accounts: [], spokeRegions: ["cn-north-1"] }, hubOf)).toContain("got cn-north-1");
-    expect(placeProblem({ accounts: [{ id: "333333333333", regions: [] }], spokeRegions: ["eu-west-1"] }, hubOf)).toBe(
-      undefined,
-    );
+    expect(
+      placeProblem(
+        { accounts: [{ id: "333333333333", regions: [], scopes: ["dev"] }], spokeRegions: ["eu-west-1"] },
+        hubOf,
+      ),
+    ).toBe(undefined);
   });
 
   it("name the hub's region once, and are in it without regions of their own", () => {
-    const settings = { accounts: [{ id: "333333333333", regions: [] }], spokeRegions: ["eu-central-1", "eu-west-1"] };
+    const settings = {
+      accounts: [{ id: "333333333333", regions: [], scopes: ["dev"] }],
+      spokeRegions: ["eu-central-1", "eu-west-1"],
+    };
     expect(spokePlaces(settings, hubOf)).toEqual({
-      "222222222222": ["eu-central-1", "eu-west-1"],
-      "333333333333": ["eu-central-1"],
+      "222222222222": { regions: ["eu-central-1", "eu-west-1"] },
+      "333333333333": { regions: ["eu-central-1"], scopes: ["dev"] },
     });
   });
 });

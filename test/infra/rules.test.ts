@@ -18,6 +18,8 @@ const without = (...names: string[]): Readable =>
   Object.fromEntries(Object.entries(dev).filter(([name]) => !names.includes(name)));
 
 const sealed = (scope: string, generation: string, active: boolean) => ({ scope, generation, active });
+/** Further regions of the hub's account, with names as long as any. */
+const regions = (length: number) => Array.from({ length }, (_, index) => `ap-southeast-${index + 2}`);
 const zones = ["eu-central-1a", "eu-central-1b"];
 
 describe("a rule", () => {
@@ -91,12 +93,13 @@ describe("the rules take", () => {
       "accounts with regions of their own and in the hub's, and further regions of the hub's account",
       {
         accounts: [
-          { id: "333333333333", regions: ["eu-west-1", "eu-west-2"] },
-          { id: "444444444444", regions: [] },
+          { id: "333333333333", regions: ["eu-west-1", "eu-west-2"], scopes: ["dev"] },
+          { id: "444444444444", regions: [], scopes: ["dev"] },
         ],
         spokeRegions: ["eu-west-1"],
       },
     ],
+    ["as many regions as the policy of Crossplane's role has room for", { spokeRegions: regions(3) }],
     [
       "a topic for the alerts of a workspace",
       { metrics: "amp", metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
@@ -200,30 +203,54 @@ describe("the rules blame", () => {
       ["addonPermissions", "addonPermissions", "addonPermissions", "addonPermissions"],
     ],
     [
-      "an account, one of its regions and a region of the hub's account that are named twice",
+      "an account, one of its regions, one of its scopes and a region of the hub's account that are named twice",
       {
         accounts: [
-          { id: "333333333333", regions: ["eu-west-1", "eu-west-1"] },
-          { id: "333333333333", regions: [] },
+          { id: "333333333333", regions: ["eu-west-1", "eu-west-1"], scopes: ["dev", "dev"] },
+          { id: "333333333333", regions: [], scopes: ["dev"] },
         ],
         spokeRegions: ["eu-west-1", "eu-west-1"],
       },
-      ["accounts", "accounts", "spokeRegions"],
+      ["accounts", "accounts", "accounts", "spokeRegions"],
     ],
     [
       "regions of two partitions",
-      { accounts: [{ id: "333333333333", regions: ["cn-north-1"] }], spokeRegions: ["eu-west-1"] },
+      { accounts: [{ id: "333333333333", regions: ["cn-north-1"], scopes: ["dev"] }], spokeRegions: ["eu-west-1"] },
       ["accounts"],
+    ],
+    [
+      "a scope of an account that has no sealing key, and that of the hub",
+      {
+        accounts: [{ id: "333333333333", regions: [], scopes: ["dev", "prod", "cluster-hub"] }],
+        sealingKeys: [sealed("dev", "1", true), sealed("cluster-hub", "1", true)],
+      },
+      ["accounts", "accounts"],
     ],
     [
       "more accounts than the policy of Crossplane's role has room for",
-      { accounts: Array.from({ length: 40 }, (_, index) => ({ id: String(300_000_000_000 + index), regions: [] })) },
+      {
+        accounts: Array.from({ length: 40 }, (_, index) => ({
+          id: String(300_000_000_000 + index),
+          regions: [],
+          scopes: ["dev"],
+        })),
+      },
       ["accounts"],
     ],
     [
-      "more regions than a boundary has room for",
-      { spokeRegions: Array.from({ length: 40 }, (_, index) => `ap-southeast-${index}`) },
+      "one region more than the policy of Crossplane's role has room for",
+      { spokeRegions: regions(4) },
       ["spokeRegions"],
+    ],
+    [
+      "as many regions as that policy has room for, with accounts besides",
+      { accounts: [{ id: "333333333333", regions: [], scopes: ["dev"] }], spokeRegions: regions(3) },
+      ["accounts"],
+    ],
+    [
+      "more regions than that policy and a boundary have room for",
+      { spokeRegions: regions(40) },
+      ["spokeRegions", "spokeRegions"],
     ],
     [
       "each Git URL that does not go with tokens",

@@ -48,7 +48,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
   [
     "dev",
     " with spokes in other accounts and regions",
-    { [key("accounts")]: '[{"id":"333333333333"}]', [key("spokeRegions")]: '["eu-west-1"]' },
+    { [key("accounts")]: '[{"id":"333333333333","scopes":["dev"]}]', [key("spokeRegions")]: '["eu-west-1"]' },
   ],
   ["prod", "", {}],
   ["prod", " with mirrors that a token opens", mirrors],
@@ -91,6 +91,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
 
 test("the rights in an account besides the hub's are as narrow, by the same exceptions", async () => {
   const { resources } = await runProject("infra/account", {
+    "aws:allowedAccountIds": ["222222222222"],
     "eks-gitops-fleet-account:fleet": "fleet",
     "eks-gitops-fleet-account:secretsKeyArn": "arn:aws:kms:us-east-1:111111111111:key/1234",
     "eks-gitops-fleet-account:regions": ["eu-west-1", "eu-west-2"],

@@ -40,7 +40,7 @@ export async function programKinds(): Promise<ReadonlySet<string>> {
     "eks-gitops-fleet:metrics": "amp",
     "eks-gitops-fleet:metricsAlertTopicArn": topic,
     "eks-gitops-fleet:grafana": "amg",
-    "eks-gitops-fleet:accounts": '[{"id":"333333333333"}]',
+    "eks-gitops-fleet:accounts": '[{"id":"333333333333","scopes":["dev"]}]',
     "eks-gitops-fleet:grafanaAdminGroups": '["0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"]',
   };
   for (const [stack, more] of Object.entries({ dev: optional, prod: {} }))

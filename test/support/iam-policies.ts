@@ -31,6 +31,12 @@ export const partitions: readonly Scope[] = [
   { partition: "aws-us-gov", accountId: "000000000000", region: "us-gov-west-1" },
 ];
 
+/** Another region of the partition. */
+function secondRegion({ partition }: Scope): string {
+  if (partition === "aws-cn") return "cn-north-1";
+  return partition === "aws-us-gov" ? "us-gov-east-1" : "ap-southeast-2";
+}
+
 /** The longest name of a fleet: one more character, and a name that is derived from it would be too long. */
 export const longestFleet = Array.from({ length: 64 }, (_, length) => "f".repeat(length + 1)).findLast(
   (fleet) => tooLong(derivedNames(fleet, [])).length === 0,
@@ -41,7 +47,8 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
   const named = arns(scope);
   const suffix = dnsSuffix(scope.partition);
   const tenantBoundaryArn = named.policy(names.tenantBoundaryPolicy);
-  const deployer = { ...scope, fleet, dnsSuffix: suffix, grafana: "AWS_SSO" } as const;
+  const secretsKeyArn = named.kmsKey("00000000-0000-0000-0000-000000000000");
+  const deployer = { ...scope, fleet, dnsSuffix: suffix, grafana: "AWS_SSO", secretsKeyArn } as const;
   const permissionsBoundary = named.policy("b".repeat(nameLimits.iamPolicy));
   const managed = {
     ...deployerPolicies(deployer),
@@ -54,7 +61,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "fleet boundary": spokeBoundary({ ...scope, fleet, tenantBoundaryArn }),
     "fleet boundary in another account": spokeBoundary({
       ...{ ...scope, fleet, tenantBoundaryArn },
-      secretsOf: { ...scope, keyArn: named.kmsKey("00000000-0000-0000-0000-000000000000") },
+      secretsOf: { ...scope, region: secondRegion(scope), keyArn: secretsKeyArn },
     }),
     "tenant boundary": tenantBoundary(scope),
     // What the add-ons in repos/ need; a stack may permit as much as fits.
@@ -88,7 +95,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     }),
     "External Secrets": secretReaderPolicy({
       secretArns: [named.secret(names.sealingKeySecret("scope", "*")), named.secret(names.spokeGitSecret("spoke"))],
-      keyArn: named.kmsKey("00000000-0000-0000-0000-000000000000"),
+      keyArn: secretsKeyArn,
       region: scope.region,
       dnsSuffix: suffix,
     }),

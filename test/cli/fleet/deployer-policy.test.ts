@@ -13,6 +13,7 @@ const scope = {
   partition: "aws",
   dnsSuffix: "amazonaws.com",
 };
+const secretsKeyArn = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd";
 const boundary = "arn:aws:iam::111122223333:policy/platform";
 
 afterEach(() => vi.restoreAllMocks());
@@ -31,6 +32,12 @@ describe("fleet deployer-policy", () => {
     expect(JSON.parse(await printed(flags))).toEqual(named(deployerPolicies(scope)));
     expect(JSON.parse(await printed([...flags, "--boundary", boundary]))).toEqual(
       named(deployerPolicies({ ...scope, permissionsBoundary: boundary })),
+    );
+  });
+
+  test("lets the policy of the one key be changed that it is given", async () => {
+    expect(JSON.parse(await printed([...flags, "--secrets-key", secretsKeyArn]))).toEqual(
+      named(deployerPolicies({ ...scope, secretsKeyArn })),
     );
   });
 
@@ -74,6 +81,13 @@ describe("fleet deployer-policy", () => {
     [["--account", "1234"], "account: has another form"],
     [["--region", "Frankfurt"], "region: has another form"],
     [["--boundary", "platform"], "boundary: has another form"],
+    [["--secrets-key", "alias/shop-secrets"], "secrets-key: has another form"],
+    [["--secrets-key", ""], "secrets-key: has another form"],
+    [
+      ["--secrets-key", secretsKeyArn.replace("111122223333", "222222222222")],
+      "secrets-key: is not a key of the hub's account and region",
+    ],
+    [["--secrets-key", secretsKeyArn.replace("eu-central-1", "eu-west-1")], "eu-central-1:111122223333:key/<id>"],
     [
       ["--boundary", "arn:aws:iam::111122223333:policy/shop-boundary"],
       "boundary: is a policy that the deployer itself",

@@ -142,9 +142,12 @@ describe("an add-on that acts in AWS", () => {
       account: { id: "111111111111", providerConfigRef: { kind: "ClusterProviderConfig", name: "analytics" } },
     };
 
-    it("gets its role under the boundary of that account", () => {
+    it.each([
+      ["permits add-ons something", hub],
+      ["permits add-ons nothing", without],
+    ])("gets its role under the boundary of that account, where the hub's stack %s", (_what, given) => {
       const world = new World(fixtures.spoke({ addons: ["external_dns"], ...elsewhere }), {
-        hub,
+        hub: given,
         settings: settings(),
       });
       expect(world.settle().ready).toBe(true);

@@ -69,6 +69,16 @@ test("pods that do not leave a node are not put down to budgets alone, nor are n
   expect(remedy).toContain("Nodes that were replaced before stay replaced");
 });
 
+test("a region that an account has not enabled is told before the role, which is not the cause", () => {
+  const message =
+    "cannot initialize the Terraform plugin: failed to retrieve credentials: operation error STS: AssumeRole, https response error StatusCode: 403, " +
+    "RegionDisabledException: STS is not activated in this region for account:111122223333";
+  expect(step(message)).toMatchObject({
+    reason: "RegionDisabled",
+    remedy: expect.stringContaining("in the hub's account and in the spoke's"),
+  });
+});
+
 test("a release whose chart Flux has not looked at yet has not failed; one whose chart can't be fetched has", () => {
   const release = (message: string) =>
     failureOf({

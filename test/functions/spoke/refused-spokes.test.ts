@@ -4,6 +4,12 @@ import { fromBase64 } from "../../../lib/bridge.ts";
 import { hub, spoke } from "./support/fixtures.ts";
 import { World } from "./support/world.ts";
 
+const inAnalytics = {
+  region: "eu-west-1",
+  network: { zones: 2, natGateways: "single", availabilityZones: ["eu-west-1a", "eu-west-1b"] },
+  account: { id: "111111111111", providerConfigRef: { kind: "ClusterProviderConfig", name: "analytics" } },
+};
+
 describe("a Spoke that can't be had", () => {
   it.each([
     [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.34, 1.35, 1.36"],
@@ -17,6 +23,16 @@ describe("a Spoke that can't be had", () => {
       { region: "eu-west-2", account: { id: "111111111111", providerConfigRef: { name: "analytics" } } },
       "RegionNotAllowed",
       "limited in this account: eu-west-1. Add it to accounts, and regions of the stack in infra/account for 111111111111",
+    ],
+    [
+      { ...inAnalytics, sealing: "cluster" },
+      "ScopeNotAllowed",
+      "the sealing keys of cluster-blue are not shared with account 111111111111: its scopes in accounts of the stack are dev, prod, cluster-analytics. Add cluster-blue",
+    ],
+    [
+      { ...inAnalytics, environment: "local" },
+      "ScopeNotAllowed",
+      "the sealing keys of local are not shared with account 111111111111",
     ],
     [{ network: { cidr: "10.0.0.0/16" } }, "NetworkOverlap", "overlaps 10.0.0.0/16 of the hub"],
     [
@@ -37,7 +53,7 @@ describe("a Spoke that can't be had", () => {
   });
 
   it("is none in another region that the stack names, with zones of its own", () => {
-    const wide = { ...hub, spokePlaces: { [hub.aws.accountId]: ["us-east-1", "eu-west-1"] } };
+    const wide = { ...hub, spokePlaces: { [hub.aws.accountId]: { regions: ["us-east-1", "eu-west-1"] } } };
     const network = { zones: 2, natGateways: "single", availabilityZones: ["eu-west-1a", "eu-west-1b"] };
     const world = new World(spoke({ region: "eu-west-1", network }), { hub: wide });
     expect(world.settle().ready).toBe(true);

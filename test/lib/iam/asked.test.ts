@@ -37,7 +37,8 @@ const deployer = (permissionsBoundary?: string): Session => ({
   policy: policy(
     ...Object.values(
       deployerPolicies({
-        ...{ ...ofHub, grafana: "AWS_SSO" },
+        // The key of the requests, as the stack has accounts.
+        ...{ ...ofHub, grafana: "AWS_SSO", secretsKeyArn: named.kmsKey("x") },
         ...(permissionsBoundary === undefined ? {} : { permissionsBoundary }),
       }),
     ).flatMap(({ Statement }) => Statement),

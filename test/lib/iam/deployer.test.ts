@@ -9,9 +9,10 @@ const scope = {
   accountId: "000000000000",
   region: "us-east-1",
 };
-const policies = Object.values(deployerPolicies({ ...scope, grafana: "AWS_SSO" }));
 const arn = (service: string, resource: string) =>
   `arn:aws:${service}:${service === "iam" ? "" : "us-east-1"}:000000000000:${resource}`;
+const secretsKeyArn = arn("kms", "key/secrets");
+const policies = Object.values(deployerPolicies({ ...scope, grafana: "AWS_SSO", secretsKeyArn }));
 const region = { "aws:RequestedRegion": "us-east-1" };
 const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
 const oidcProvider = arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1");
@@ -67,6 +68,11 @@ const twins: [
       context: { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
     },
     { context: {} },
+  ],
+  [
+    "change the policy of another key, though it can give it the tags of the hub",
+    { action: "kms:PutKeyPolicy", resource: secretsKeyArn },
+    { resource: arn("kms", "key/1"), context: { ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" } },
   ],
   [
     "take a key of another fleet",
@@ -232,6 +238,14 @@ describe("the deployer's policies", () => {
     };
     expect(allowed(bounded, remove)).toBe(false);
     expect(allowed(bounded, { action: "iam:DeleteRole", resource })).toBe(true);
+  });
+
+  it("change no key's policy, where no account shares the fleet's secrets", () => {
+    const context = { ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" };
+    for (const resource of [secretsKeyArn, arn("kms", "key/1")])
+      expect(allowed(Object.values(deployerPolicies(scope)), { action: "kms:PutKeyPolicy", resource, context })).toBe(
+        false,
+      );
   });
 
   it("allow nothing of Grafana or IAM Identity Center that the stack does not say", () => {

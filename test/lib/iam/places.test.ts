@@ -60,6 +60,26 @@ describe("the boundary in another account", () => {
   });
 });
 
+describe("images", () => {
+  const pulls = (region: string, secretsOf?: typeof hub, scope = other) =>
+    permits(
+      { ...session("node"), boundary: boundaryOf(scope, secretsOf) },
+      {
+        action: "ecr:BatchGetImage",
+        resource: `arn:aws:ecr:${region}:111111111111:repository/mirror`,
+        context: { "aws:RequestedRegion": region },
+      },
+    );
+
+  it("are pulled from the regions of the account and from the hub's, and from no other", () => {
+    const regions = ["eu-west-1", "eu-west-2", "us-east-1", "us-west-2"];
+    expect(regions.map((region) => pulls(region, hub))).toEqual([true, true, true, false]);
+    const one = { ...other, otherRegions: [] };
+    expect(regions.map((region) => pulls(region, hub, one))).toEqual([true, false, true, false]);
+    expect(regions.map((region) => pulls(region, undefined, one))).toEqual([true, false, false, false]);
+  });
+});
+
 describe("policies for several regions", () => {
   const orders = (region: string) =>
     permits(session("crossplane"), {
@@ -67,10 +87,10 @@ describe("policies for several regions", () => {
       resource: `arn:aws:dynamodb:${region}:222222222222:table/fleet-spoke-blue_shop_orders`,
       context: { "aws:RequestedRegion": region },
     });
-  const makes = (region: string) =>
+  const makes = (region: string, changes: Partial<typeof other> = {}) =>
     allowed(
       crossplanePolicy({
-        ...{ ...other, fleet: "fleet", dnsSuffix: "amazonaws.com", spokePrefix: "fleet-spoke-" },
+        ...{ ...other, ...changes, fleet: "fleet", dnsSuffix: "amazonaws.com", spokePrefix: "fleet-spoke-" },
         boundaryArn: arns(other).policy("fleet-boundary"),
       }),
       {
@@ -98,7 +118,17 @@ describe("policies for several regions", () => {
     ["the clusters that the hub's makes", makes],
     ["what an application uses", uses],
   ])("allow %s in each of them and in no other", (_what, may) => {
-    expect(["eu-west-1", "eu-west-2", "eu-west-3", "us-west-2"].map(may)).toEqual([true, true, false, false]);
+    expect(["eu-west-1", "eu-west-2", "eu-west-3", "us-west-2"].map((region) => may(region))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("let the hub's Crossplane make no cluster where AWS has its global services, unless it is one of them", () => {
+    expect(makes("us-east-1")).toBe(false);
+    expect(makes("us-east-1", { otherRegions: ["us-east-1"] })).toBe(true);
   });
 
   it("let roles be made, which IAM does in its own region", () => {

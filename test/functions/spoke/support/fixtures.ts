@@ -52,7 +52,10 @@ export const hub: Hub = {
   sealingKeyArns: ["local/1", "dev/1", "dev/2", "prod/1", "cluster-analytics/1"].map(
     (key) => `arn:aws:secretsmanager:us-east-1:${account}:secret:fleet/sealing-keys/${key}-AbCdEf`,
   ),
-  spokePlaces: { [account]: ["us-east-1"], "111111111111": ["eu-west-1"] },
+  spokePlaces: {
+    [account]: { regions: ["us-east-1"] },
+    "111111111111": { regions: ["eu-west-1"], scopes: ["dev", "prod", "cluster-analytics"] },
+  },
   permissionsBoundaryArn: `arn:aws:iam::${account}:policy/fleet-boundary`,
   tenantBoundaryArn: `arn:aws:iam::${account}:policy/fleet-tenant-boundary`,
   hubEgressCidrs: ["198.51.100.1/32"],
