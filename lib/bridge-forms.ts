@@ -128,7 +128,7 @@ export const is = {
     ...json,
     is: "JSON object",
     pattern: "^\\{.*\\}$",
-    example: '{"111122223333":{"regions":["eu-west-1"],"scopes":["prod"]}}',
+    example: '{"111122223333":{"regions":["eu-west-1"]},"444455556666":{"regions":["eu-west-1"],"scopes":["prod"]}}',
     absent: "{}",
     encode: (places: SpokePlaces) => JSON.stringify(places),
     decode: (value) => JSON.parse(value) as SpokePlaces,
