@@ -80,8 +80,7 @@ export const isNamed = (type: string): type is NamedType => (namedTypes as reado
 export const workspaceTypes = ["aws:amp/workspace:Workspace", "aws:grafana/workspace:Workspace"] as const;
 export type WorkspaceType = (typeof workspaceTypes)[number];
 
-const isWorkspace = (type: string): type is WorkspaceType =>
-  (workspaceTypes as readonly string[]).includes(type);
+const isWorkspace = (type: string): type is WorkspaceType => (workspaceTypes as readonly string[]).includes(type);
 
 /**
  * What `pulumi up` makes anew in any case: what is gone with the cluster, values, which are in no state any more, and what is put over what is
