@@ -71,8 +71,9 @@ function newestOf(identities: BridgeSources["identities"]): pulumi.Output<string
     .apply((dates) => dates.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? "");
 }
 
-/** The sealing keys of every scope. */
+/** The sealing keys of every scope, where spokes may be in other accounts: all others ask for them by name. */
 function sealingKeyArns({ settings, sealingKeys }: BridgeSources): pulumi.Output<string>[] {
+  if (settings.accounts.length === 0) return [];
   const scopes = [...new Set(settings.sealingKeys.map(({ scope }) => scope))];
   return scopes.flatMap((scope) => Object.values(sealingKeys.secrets(scope)).map(({ arn }) => arn));
 }

@@ -86,7 +86,7 @@ export const clusterFacts = {
   sealingKeyArns: forHub(
     fact(
       "sealing_key_arns",
-      "ARNs in Secrets Manager of the sealing keys of its scope; of the hub those of every scope",
+      "ARNs in Secrets Manager of the sealing keys of its scope; of the hub those of every scope; none without accounts besides the hub's",
       {
         ...is.list,
         absent: "[]",
