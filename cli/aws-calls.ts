@@ -1,5 +1,5 @@
 import type { Tag } from "@aws-sdk/client-ec2";
-import type { Tags } from "../lib/labels.ts";
+import { clusterTag, fleetTag, type Tags } from "../lib/labels.ts";
 import { isDenied, isMissing, isNoLogin, logIn } from "./doctor/aws.ts";
 
 /** Calls of AWS by commands that end with the first one that AWS does not answer. */
@@ -39,3 +39,9 @@ export async function all<Page, Item>(pages: AsyncIterable<Page>, items: (page: 
 /** Tags of EC2 by their keys. */
 export const tagsOf = (tags: readonly Tag[] | undefined): Tags =>
   Object.fromEntries((tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
+
+/** Whether something carries the tags of a cluster of a fleet. */
+export const isTaggedFor = (
+  { fleet, cluster }: { readonly fleet: string; readonly cluster: string },
+  tags: Tags = {},
+): boolean => tags[clusterTag] === cluster && tags[fleetTag] === fleet;

@@ -10,6 +10,10 @@ export function columns(lines: readonly (readonly string[])[]): string[] {
   );
 }
 
+/** A headline with its items below it; nothing without items. */
+export const headed = (head: string, items: readonly string[]): string[] =>
+  items.length === 0 ? [] : [head, ...items.map((item) => `  ${item}`)];
+
 /** A text of at most some characters, with a sign where something is left out. */
 export const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 

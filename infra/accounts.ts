@@ -11,7 +11,7 @@ import type { Settings } from "./settings.ts";
 
 type Places = Pick<Settings, "accounts" | "spokeRegions">;
 
-/** A scope with further regions; of the scope's own there is no second. */
+/** A scope with further regions, without its own. */
 const withRegions = <T extends { readonly region: string }>(scope: T, { spokeRegions }: Places) => ({
   ...scope,
   otherRegions: spokeRegions.filter((region) => region !== scope.region),

@@ -86,16 +86,25 @@ function regionProblems({ region }: RawConfig): Problem[] {
   ];
 }
 
+/** What keys have, each by itself: `values` lacks those that have a problem. */
+export function readKeys<K extends Readonly<Record<string, Key<unknown>>>>(raw: RawConfig, those: K) {
+  const read = Object.entries(those).map(([name, key]) => ({ name, ...readKey<unknown>(raw, name, key) }));
+  return {
+    values: Object.fromEntries(
+      read.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]),
+    ) as { readonly [N in keyof K]?: K[N] extends Key<infer T> ? T : never },
+    problems: read.flatMap(({ problem }) => problem ?? []),
+  };
+}
+
 /** Reads and checks all keys; the settings are complete if there are no problems. */
 export function readConfig(raw: RawConfig): { settings: Readable; problems: readonly Problem[] } {
-  const read = (Object.keys(keys) as KeyName[]).map((name) => ({ name, ...readKey<unknown>(raw, name, keys[name]) }));
-  const settings = Object.fromEntries(
-    read.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]),
-  ) as Readable;
+  const read = readKeys(raw, keys);
+  const settings: Readable = read.values;
   const problems = [
     ...unknownKeys(raw),
     ...regionProblems(raw),
-    ...read.flatMap(({ problem }) => problem ?? []),
+    ...read.problems,
     ...rules.flatMap((rule) => rule(settings)),
   ];
   return { settings, problems };

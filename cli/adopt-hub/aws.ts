@@ -19,10 +19,10 @@ import {
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { DescribeSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { arns, partitionOf } from "../../lib/iam/policy.ts";
-import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
+import type { Tags } from "../../lib/labels.ts";
 import { hubName } from "../../lib/names.ts";
 import { look } from "../adopt/aws.ts";
-import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
+import { all, asking, isTaggedFor, tagsOf, unlessMissing } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
 import {
   type HubInAws,
@@ -112,7 +112,7 @@ type Workspaces = (config: AwsConfig, fleet: string) => Promise<string[]>;
 
 /** The workspaces with the hub's tags. */
 const ofHub = <T extends { readonly tags?: Tags | undefined }>(found: readonly T[], fleet: string): T[] =>
-  found.filter(({ tags }) => tags?.[clusterTag] === hubName && tags[fleetTag] === fleet);
+  found.filter(({ tags }) => isTaggedFor({ fleet, cluster: hubName }, tags));
 
 const workspaceFinders: Readonly<Record<WorkspaceType, Workspaces>> = {
   "aws:amp/workspace:Workspace": async (config, fleet) => {
@@ -173,8 +173,7 @@ async function oidcProvidersOf(iam: IAMClient, fleet: string): Promise<string[]>
       const found = await askedFor("iam:GetOpenIDConnectProvider", () =>
         iam.send(new GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: Arn })),
       );
-      const { [clusterTag]: cluster, [fleetTag]: its } = tagsOf(found?.Tags);
-      return cluster === hubName && its === fleet ? [Arn] : [];
+      return isTaggedFor({ fleet, cluster: hubName }, tagsOf(found?.Tags)) ? [Arn] : [];
     }),
   );
   return own.flat();

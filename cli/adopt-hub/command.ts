@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
 import { fleetNames, hubName } from "../../lib/names.ts";
-import { columns } from "../columns.ts";
+import { columns, headed } from "../columns.ts";
 import { readLine } from "../line.ts";
 import { refuse, UsageError } from "../usage.ts";
 import type { LookForHub } from "./aws.ts";
@@ -43,8 +43,6 @@ const lookInAws: LookForHub = async (...args) => (await import("./aws.ts")).look
 
 const shortType = (type: string): string => type.split(":").at(-1) ?? type;
 const named = ({ type, entry }: Planned): string => `${shortType(type)} ${entry.logicalName ?? entry.name}`;
-const lines = (head: string, items: readonly string[]): string[] =>
-  items.length === 0 ? [] : [head, ...items.map((item) => `  ${item}`)];
 
 const tagsIn = ({ inputs }: Planned): Tags => (inputs["tags"] ?? {}) as Tags;
 
@@ -93,7 +91,7 @@ function refuseUnclear({ fleet, cluster, accounts }: Hub, where: string, inAws: 
   if (ambiguous.length > 0)
     fail(
       [
-        ...lines(
+        ...headed(
           "more than one resource matches:",
           ambiguous.map(({ planned, ids }) => `${named(planned)}: ${ids.join(", ")}`),
         ),
@@ -103,12 +101,12 @@ function refuseUnclear({ fleet, cluster, accounts }: Hub, where: string, inAws: 
   const unusable = found.flatMap((each) =>
     each.unusable === undefined ? [] : [`${named(each.planned)}: ${each.unusable}`],
   );
-  if (unusable.length > 0) fail(lines("AWS is about to delete these; keep them first:", unusable).join("\n"));
+  if (unusable.length > 0) fail(headed("AWS is about to delete these; keep them first:", unusable).join("\n"));
   const replaced = replacedKeys(located, fleet);
   if (replaced.length > 0)
     fail(
       [
-        ...lines("sealing keys, as scope/generation, that exist in Secrets Manager, but not in this state:", replaced),
+        ...headed("sealing keys, as scope/generation, that exist in Secrets Manager, but not in this state:", replaced),
         "pulumi up would put others in their place, and nothing that they sealed could be opened. In sealingKeys of the stack's configuration",
         "give each scope a generation whose name was never used, as the active one, and leave these out: they stay in Secrets Manager.",
       ].join("\n"),
@@ -130,15 +128,18 @@ export function importFile({ components, nameTable }: Preview, { found }: Locate
 
 /** What `pulumi up` would leave alone or make beside it, for a person. */
 const others = ({ unknown, left }: Located): string[] => [
-  ...lines("Not looked for, pulumi up makes another one. Look in AWS whether there is one:", unknown.map(named)),
-  ...lines("With the hub's tags, and of no use to the new one. Look whose it is; keys and what holds data stay:", left),
+  ...headed("Not looked for, pulumi up makes another one. Look in AWS whether there is one:", unknown.map(named)),
+  ...headed(
+    "With the hub's tags, and of no use to the new one. Look whose it is; keys and what holds data stay:",
+    left,
+  ),
 ];
 
 /** What was found, for a person. */
 const report = (where: string, located: Located): string[] => [
   `Found of the hub in ${where}:`,
   ...columns(located.found.map(({ planned, id }) => [named(planned), id])).map((line) => `  ${line}`),
-  ...lines("Not there, pulumi up makes it:", located.missing.map(named)),
+  ...headed("Not there, pulumi up makes it:", located.missing.map(named)),
   ...others(located),
 ];
 

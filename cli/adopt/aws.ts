@@ -24,7 +24,7 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
 import type { FixedNodeFields } from "../../lib/node-groups.ts";
-import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
+import { all, asking, isTaggedFor, tagsOf, unlessMissing } from "../aws-calls.ts";
 import { type AwsConfig, isDenied } from "../doctor/aws.ts";
 
 /** What AWS has of a spoke, found by its tags and its cluster's name. */
@@ -44,10 +44,10 @@ export interface Tagged {
   readonly failed?: string;
   /** Of route tables: the ID of each subnet's association, by subnet. */
   readonly associations?: Readonly<Record<string, string>>;
-  /** Of keys: AWS is about to delete it. */
-  readonly leaving?: boolean;
   /** Of route tables: the IPv4 networks that they have a route to. */
   readonly routes?: readonly string[];
+  /** Of keys: AWS is about to delete it. */
+  readonly leaving?: boolean;
 }
 
 export interface ClusterInAws {
@@ -155,7 +155,7 @@ async function taggedOf(asked: Ask, ec2: EC2Client, { fleet, spoke }: Sought): P
     ),
   ]);
   // Also where the filters are not heeded, as by some endpoints that only look like AWS.
-  return read.flat().filter(({ tags }) => tags[clusterTag] === spoke && tags[fleetTag] === fleet);
+  return read.flat().filter(({ tags }) => isTaggedFor({ fleet, cluster: spoke }, tags));
 }
 
 /** Tags of a key, or why they are not told. */
@@ -183,7 +183,7 @@ async function keysOf(asked: Ask, kms: KMSClient, sought: Sought): Promise<Tagge
     // A single key's policy may leave nothing to IAM, that of none of the fleet does. Where no key tells its tags, it is the caller who may not.
     const [first] = read;
     if (told.length === 0 && first?.tags instanceof Error) throw first.tags;
-    return told.filter(({ tags }) => tags[clusterTag] === spoke && tags[fleetTag] === fleet);
+    return told.filter(({ tags }) => isTaggedFor({ fleet, cluster: spoke }, tags));
   });
   const kept = await Promise.all(own.map(({ id }) => isKept(asked, kms, id)));
   return own.flatMap((key, at) => (kept[at] ? [key] : sought.leaving ? [{ ...key, leaving: true }] : []));

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { SpokeSpec } from "../../functions/spoke/api.ts";
@@ -7,7 +7,7 @@ import { hubName } from "../../lib/names.ts";
 import { withDefaults } from "../../lib/openapi.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { foldersIn, spokesIn } from "../fleet/folders.ts";
-import { judge, readProject, type StackFile, stackPath } from "../fleet/stack-config.ts";
+import { judge, readProject, type StackFile, stackPath, stacksOf } from "../fleet/stack-config.ts";
 import { openSpoke } from "../spoke/file.ts";
 import { readOffer, schemaProblems } from "../spoke/rules.ts";
 import { type Row, rowOf } from "./rows.ts";
@@ -63,7 +63,7 @@ export async function hubRow(root: string, name: string, chosen: string | undefi
     problems: [{ key: "--stack", what, got, allowed, remedy }],
   });
   if (!existsSync(file)) {
-    const known = (await readdir(project.folder)).flatMap((each) => /^Pulumi\.(.+)\.yaml$/.exec(each)?.[1] ?? []);
+    const known = await stacksOf(project);
     return problem(
       "has no file in this checkout",
       known.join(", ") || "(none)",

@@ -32,7 +32,8 @@ export interface Costs {
   readonly total: Sum;
 }
 
-const cents = (usd: number): number => Math.round(usd * 100) / 100;
+/** To the cent. */
+export const cents = (usd: number): number => Math.round(usd * 100) / 100;
 
 const toTheCent = ({ least, usual, most }: Amount): Amount => ({
   least: cents(least),

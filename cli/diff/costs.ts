@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { type ClusterShape, clusterCost } from "../../lib/costs/cluster.ts";
+import { cents } from "../costs/rows.ts";
 import { spokeShape } from "../costs/shapes.ts";
 import { inDollars } from "../costs/table.ts";
 import { isObject } from "../render/files.ts";
@@ -35,7 +36,7 @@ function costOf(spoke: Spoke | undefined): Counted | undefined {
   const shape = spokeShape(spoke.spec);
   const { month, unknown } = clusterCost(shape);
   if (!Number.isFinite(month.usual)) return undefined;
-  return { month: Math.round(month.usual * 100) / 100, unknown, of: usualOf(shape) };
+  return { month: cents(month.usual), unknown, of: usualOf(shape) };
 }
 
 /** What of a cluster the usual amount counts. */

@@ -1,8 +1,16 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parse } from "yaml";
-import { type Judged, judge, type Project, readProject, type StackFile, stackPath } from "../fleet/stack-config.ts";
+import {
+  type Judged,
+  judge,
+  type Project,
+  readProject,
+  type StackFile,
+  stackPath,
+  stacksOf,
+} from "../fleet/stack-config.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 import type { Run } from "./process.ts";
 import { type Surroundings, stackFileIn } from "./surroundings.ts";
@@ -38,7 +46,7 @@ export async function readStack(options: StackOptions, run: Run): Promise<{ stac
   const { folder } = project;
   const name = options.stack ?? (await selected(run));
   if (name === undefined) {
-    const known = (await readdir(folder)).flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(file)?.[1] ?? []);
+    const known = await stacksOf(project);
     const todo = `name one with --stack; ${folder} has ${known.join(", ")}`;
     return { findings: [wrong("stack", "none is given, and none is selected", todo)] };
   }

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { readConfig } from "../../infra/config.ts";
@@ -36,6 +36,10 @@ export async function readProject(root: string): Promise<Project> {
 /** The file of a stack, whose name may have organization and project before it. */
 export const stackPath = ({ folder }: Project, stack: string): string =>
   join(folder, `Pulumi.${stack.split("/").at(-1)}.yaml`);
+
+/** Names of the stacks that have a file. */
+export const stacksOf = async ({ folder }: Project): Promise<string[]> =>
+  (await readdir(folder)).flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(file)?.[1] ?? []);
 
 /** What a stack's configuration says, and what is wrong with it. */
 export interface Judged {

@@ -6,6 +6,7 @@ import { fleetNames, namespaces } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import type { InAws, Look } from "../adopt/aws.ts";
 import { type Recognized, recognize } from "../adopt/recognize.ts";
+import { headed } from "../columns.ts";
 import type { Api } from "../kubernetes/api.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
@@ -44,32 +45,30 @@ export const options = spokeAccountOptions;
 const lookInAws: Look = async (...args) => (await import("../adopt/aws.ts")).look(...args);
 
 const named = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`;
-const lines = (head: string, items: readonly string[]): string[] =>
-  items.length === 0 ? [] : [head, ...items.map((item) => `  ${item}`)];
 
 /** What is done, and what is left to a person. */
 const report = ({ again, failed, found, left, several, unknown }: Plan): string[] => [
-  ...lines(
+  ...headed(
     "AWS has what Crossplane began to make; its ID is noted:",
     found.map(({ object, id }) => `${named(object)}: ${id}`),
   ),
-  ...lines(
+  ...headed(
     "AWS has none, or Crossplane finds it by its name; Crossplane goes on:",
     again.map(({ object }) => named(object)),
   ),
-  ...lines(
+  ...headed(
     "AWS has several that it could be. Delete those that nothing uses, then run this again:",
     several.map(({ object, ids }) => `${named(object)}: ${ids.join(", ")}`),
   ),
-  ...lines(
+  ...headed(
     "AWS failed to make it. Delete it in AWS, with the others that are named where nothing uses them; Crossplane then makes it anew:",
     failed.map(({ object, id, why, others }) => `${named(object)}: ${[id, ...others].join(", ")} (${why})`),
   ),
-  ...lines(
+  ...headed(
     `Not to be found before what uses it is there. Look in AWS; if it is there, set the annotation ${externalName} to its ID, and in any case ${createSucceeded} to the time of now:`,
     unknown.map(({ object }) => named(object)),
   ),
-  ...lines("With the spoke's tags, but managed by nobody. Delete it in AWS if nothing uses it:", left),
+  ...headed("With the spoke's tags, but managed by nobody. Delete it in AWS if nothing uses it:", left),
 ];
 
 /** Tells Crossplane. The annotation of the time has the provider look again at once (crossplane-runtime, pkg/resource/predicates.go). */

@@ -4,6 +4,7 @@ import { textAt } from "../../functions/spoke/kube.ts";
 import { crossplaneAnnotations } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
+import { headed } from "../columns.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
 import { fleetOf, refuseOtherAccount, spokeAccountHelp, spokeAccountOptions } from "../spoke-account.ts";
@@ -49,7 +50,10 @@ const inAws: Aws = {
 };
 
 const lines = (head: string, items: readonly Item[]): string[] =>
-  items.length === 0 ? [] : [head, ...items.map(({ id, description }) => `  ${id}  ${description}`.trimEnd())];
+  headed(
+    head,
+    items.map(({ id, description }) => `${id}  ${description}`.trimEnd()),
+  );
 
 const report = ({ balancers, targetGroups, leaving, interfaces, groups, others, data }: Plan): string[] => [
   ...lines("Load balancers that controllers left behind:", balancers),

@@ -6,7 +6,7 @@ import { allowedAccounts, regionList, secretsKeyArn } from "../account-keys.ts";
 import { placeLengthRules } from "../account-rules.ts";
 import { addonPermissionList } from "../addon-keys.ts";
 import { addonRules } from "../addon-rules.ts";
-import { type RawConfig, readKey } from "../config.ts";
+import { type RawConfig, readKey, readKeys } from "../config.ts";
 import { type Key, setCommandOf } from "../forms.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
@@ -45,10 +45,7 @@ function lengthRules({ fleet, secretsKeyArn: keyArn, regions }: Partial<Settings
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
 export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>; problems: readonly Problem[] } {
-  const read = (Object.keys(keys) as Name[]).map((name) => ({ name, ...readKey<unknown>(raw, name, keys[name]) }));
-  const settings = Object.fromEntries(
-    read.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]),
-  ) as Partial<Settings>;
+  const { values: settings, problems } = readKeys(raw, keys);
   const known = Object.keys(raw.values).filter((key) => key.startsWith(`${raw.project}:`));
   const unknown = known
     .map((key) => key.slice(raw.project.length + 1))
@@ -65,7 +62,7 @@ export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>
     problems: [
       ...unknown,
       ...accountRule(raw),
-      ...read.flatMap(({ problem }) => problem ?? []),
+      ...problems,
       ...fleetNameRule(settings),
       ...addonRules(settings),
       ...lengthRules(settings),

@@ -109,7 +109,7 @@ function argocdNamespaces({ objects }: RenderedFleet["hub"]): readonly unknown[]
 /** Without access to a namespace Argo CD can neither make nor remove what its Applications have there. */
 function checkDestinations({ hub }: RenderedFleet, findings: Findings): void {
   const known = argocdNamespaces(hub);
-  // Then what Argo CD may do on spokes is no matter of the fleet.
+  // Then the fleet does not decide what Argo CD may do on spokes.
   if (known === undefined) return;
   const spokes = hub.objects.filter(({ manifest }) => isSpoke(manifest)).map(({ manifest }) => manifest.metadata.name);
   for (const { manifest, place } of hub.objects) {
