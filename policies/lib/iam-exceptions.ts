@@ -31,7 +31,7 @@ const clusterWildcards = [
 const boundary = "a boundary gives no rights: it is the most that the policies of a role can give";
 const reading = ["ec2:Describe*", "elasticloadbalancing:Describe*"];
 /** Each stands for one call: IAM has too little room for their names. */
-const pulling = ["ecr:BatchCheck*", "ecr:BatchImport*", "ecr:GetAuth*"];
+const pulling = ["ecr:BatchC*", "ecr:BatchImport*", "ecr:GetAuth*"];
 const pairs = "two or three calls on one thing, of the fleet's only; IAM has too little room for their names";
 const byTag = "IDs are not known beforehand; the fleet's tag stands for them";
 const ofFleet = "aws:ResourceTag/fleet.internal/fleet";
@@ -86,6 +86,21 @@ export const exceptions: readonly Exception[] = [
     actions: ["kms:GenerateDataKey*", "kms:ReEncrypt*"],
     allResources: true,
     conditions: ["kms:ViaService", "kms:ResourceAliases"],
+    reason: boundary,
+  },
+  {
+    policy: "*-boundary",
+    statement: "Nodes",
+    actions: ["ec2:*tachNetworkInterface", "ec2:*tachVolume", "ec2:ModifyNet*"],
+    allResources: true,
+    conditions: ["aws:ResourceTag/eks:cluster-name"],
+    reason: boundary,
+  },
+  {
+    policy: "*-boundary",
+    statement: "FirstInterfaces",
+    allResources: true,
+    conditions: ["ec2:Vpc", "aws:ResourceTag/eks-cluster-name"],
     reason: boundary,
   },
   {
