@@ -2,7 +2,7 @@ import { clusterTag, fleetTag, identityTag, principalTags } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
 import { boundaryOfDatabases, databaseKey, databaseService } from "./databases.ts";
 import { ec2Actions } from "./ec2.ts";
-import { nodeStatements, ownCluster } from "./nodes.ts";
+import { nodeStatements, onNodesStatement, ownCluster } from "./nodes.ts";
 import {
   arns,
   type Condition,
@@ -235,7 +235,8 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
   const regions = (scope.otherRegions ?? []).length === 0 ? {} : regionsWithHub(scope);
   return policy(
     ...readStatements(scope),
-    ...nodeStatements(scope, ["*tachVolume"]),
+    ...nodeStatements(scope),
+    onNodesStatement("Nodes", ["*tachVolume"]),
     volumeKeyStatement(scope),
     ...loadBalancerStatements(scope),
     ...crossplaneStatements(scope),

@@ -1,5 +1,5 @@
 import { type BoundaryScope, denyStatements, loadBalancerStatements, readStatements } from "./boundary.ts";
-import { nodeStatements, tagInterfacesStatement } from "./nodes.ts";
+import { nodeStatements, onNodesStatement, tagInterfacesStatement } from "./nodes.ts";
 import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
@@ -12,7 +12,8 @@ export function clusterApiBoundary(
 ): PolicyDocument {
   return policy(
     ...readStatements(scope),
-    ...nodeStatements(scope, ["*tachNetworkInterface", "ModifyNet*"]),
+    ...nodeStatements(scope),
+    onNodesStatement("NodeInterfaces", ["*tachNetworkInterface", "ModifyNet*"]),
     tagInterfacesStatement(scope),
     ...loadBalancerStatements(scope),
     ...denyStatements(scope),

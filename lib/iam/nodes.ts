@@ -17,12 +17,20 @@ const forOwnCluster = { [`aws:RequestTag/${principalTags.cluster}`]: ownCluster 
  */
 const ofOwnNodes = { "aws:ResourceTag/eks:cluster-name": ownCluster };
 
+/** Calls of EC2 on nodes of the caller's own cluster that only EKS tagged. */
+export const onNodesStatement = (Sid: string, calls: readonly string[]): Statement => ({
+  Sid,
+  Effect: "Allow",
+  Action: ec2Actions(calls),
+  Resource: ["*"],
+  Condition: { StringEquals: ofOwnNodes },
+});
+
 /**
- * Interfaces of the VPC CNI and volumes of the EBS CSI driver: those of the caller's own cluster; `onNodes` are the calls of EC2 on nodes
- * that only EKS tagged. Narrower than AWS's managed policies AmazonEKS_CNI_Policy and AmazonEBSCSIDriverPolicy, which name all of the
- * account (AWS Managed Policy Reference).
+ * Interfaces of the VPC CNI and volumes of the EBS CSI driver: those of the caller's own cluster. Narrower than AWS's managed policies
+ * AmazonEKS_CNI_Policy and AmazonEBSCSIDriverPolicy, which name all of the account (AWS Managed Policy Reference).
  */
-export function nodeStatements(scope: Scope, onNodes: readonly string[]): Statement[] {
+export function nodeStatements(scope: Scope): Statement[] {
   const anyPartition = inAnyPartition(scope);
   const disks = { CreateNetworkInterface: "network-interface", CreateVolume: "volume" };
   const snapshots = { CreateSnapshot: "snapshot" };
@@ -41,13 +49,6 @@ export function nodeStatements(scope: Scope, onNodes: readonly string[]): Statem
       ]),
       Resource: ["*"],
       Condition: { StringEquals: ofOwnCluster },
-    },
-    {
-      Sid: "Nodes",
-      Effect: "Allow",
-      Action: ec2Actions(onNodes),
-      Resource: ["*"],
-      Condition: { StringEquals: ofOwnNodes },
     },
     makeStatement(anyPartition, "Devices", disks, { StringEquals: forOwnCluster }),
     makeStatement(anyPartition, "Snapshots", snapshots, { StringEquals: forOwnCluster }),
