@@ -56,7 +56,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   const next = `It is off when the commit has arrived: kubectl -n spokes get spoke ${spoke} -o jsonpath='{.spec.deletionProtection}' says false`;
   if (isOn && hasOtherMaker(found))
     console.log(
-      `Note: this protects the Spoke. EKS would still delete the cluster, whose maker knows no such protection: the hub refuses that while the Spoke is there, but not whoever has rights in AWS`,
+      "Note: this protects the Spoke. EKS would still delete the cluster, whose maker knows no such protection: the hub refuses that while the Spoke is there, but not whoever has rights in AWS",
     );
   await carryOut("protect", [{ repository: "gitops-system", checkout, files, subject }], values, {
     ...{ fleet, programs: using },
