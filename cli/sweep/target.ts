@@ -10,7 +10,7 @@ import { fleetOf } from "../spoke-account.ts";
 import { UsageError } from "../usage.ts";
 
 /** What is left of a spoke that is being removed, as the hub knows it. */
-export interface Target {
+interface Target {
   readonly cluster: string;
   readonly region: string;
   /** ID of the VPC; undefined when it is gone. */

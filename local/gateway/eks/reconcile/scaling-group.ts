@@ -1,4 +1,3 @@
-import type { ScalingGroup } from "../../aws/scaling-groups.ts";
 import type { NodegroupRecord } from "../model.ts";
 import { desiredSize, type Work } from "./nodegroup-nodes.ts";
 
@@ -21,21 +20,19 @@ export async function keepScalingGroup(work: Work): Promise<void> {
   if (group === undefined) return;
   const { subnets, scalingConfig } = group.nodegroup;
   const desired = desiredSize(group);
+  const wanted = {
+    minSize: scalingConfig.minSize ?? desired,
+    maxSize: scalingConfig.maxSize ?? desired,
+    desiredSize: desired,
+    subnets,
+    tags: tagsOf(cluster, name),
+    instances: group.nodes.map(({ instanceId, zone }) => ({ id: instanceId, zone })),
+  };
+  const asked = JSON.stringify(wanted);
   for (const scalingGroup of namesOf(group)) {
-    const zones = (await context.aws.subnets(subnets)).map(({ zone }) => zone);
-    const wanted: ScalingGroup = {
-      name: scalingGroup,
-      minSize: scalingConfig.minSize ?? desired,
-      maxSize: scalingConfig.maxSize ?? desired,
-      desiredSize: desired,
-      subnets,
-      zones: [...new Set(zones)],
-      tags: tagsOf(cluster, name),
-      instances: group.nodes.map(({ instanceId, zone }) => ({ id: instanceId, zone })),
-    };
-    const asked = JSON.stringify(wanted);
     if (context.scalingGroups.get(scalingGroup) === asked) continue;
-    await context.aws.keepScalingGroup(wanted);
+    const zones = new Set((await context.aws.subnets(subnets)).map(({ zone }) => zone));
+    await context.aws.keepScalingGroup({ ...wanted, name: scalingGroup, zones: [...zones] });
     context.scalingGroups.set(scalingGroup, asked);
   }
 }
