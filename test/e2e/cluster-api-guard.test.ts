@@ -53,7 +53,7 @@ const change = (name: string, spec: object): Said =>
     ...["--patch", JSON.stringify({ spec })],
   ]);
 /** What makes up the cluster of a spoke, and removes it when it goes. */
-const everythingOf = (name: string): readonly (readonly [string, string, string?])[] => [
+const everythingOf = (name: string): readonly (readonly [string, string, string])[] => [
   ["helmrelease", `cluster-${name}`, "flux-system"],
   ["kustomization", `cluster-${name}`, "flux-system"],
   ["clusters.cluster.x-k8s.io", `fleet-spoke-${name}`, inClusters],

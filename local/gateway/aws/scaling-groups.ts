@@ -18,12 +18,12 @@ interface Place {
   readonly region: string;
 }
 
-type Parameters = Readonly<Record<string, string | number>>;
+type Fields = Readonly<Record<string, string | number>>;
 
-const members = (name: string, values: readonly string[]): Parameters =>
+const members = (name: string, values: readonly string[]): Fields =>
   Object.fromEntries(values.map((value, at) => [`${name}.member.${at + 1}`, value]));
 
-function parametersOf(group: ScalingGroup): Parameters {
+function parametersOf(group: ScalingGroup): Fields {
   const { minSize, maxSize, desiredSize, subnets, zones, tags, instances } = group;
   const tagged = Object.entries(tags).map(([key, value], at) => {
     const tag = `Tags.member.${at + 1}`;
@@ -46,7 +46,7 @@ function parametersOf(group: ScalingGroup): Parameters {
 
 /** Keeps the groups of node groups in ministack, by its Query API: the SDK has no call that names a group's instances. */
 export function scalingGroups({ endpoint, rootAccessKeyId, region }: Place) {
-  const call = async (action: string, name: string, parameters: Parameters = {}): Promise<void> => {
+  const call = async (action: string, name: string, parameters: Fields = {}): Promise<void> => {
     const fields = { Action: action, Version: "2011-01-01", AutoScalingGroupName: name, ...parameters };
     const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");
     // ministack checks no signature of its root: only the key id counts.
