@@ -15,6 +15,7 @@ import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import type { Quota } from "../../product.ts";
 import { vpcNetwork } from "./peering.ts";
+import { scalingGroups } from "./scaling-groups.ts";
 
 /** What the EKS API and STS look up in, or do to, other services: with the service's own rights, not the caller's. */
 export type AwsLookups = ReturnType<typeof awsLookups>;
@@ -39,6 +40,7 @@ export function awsLookups(options: LookupOptions) {
   const kms = new KMSClient(config);
   const serviceQuotas = new ServiceQuotasClient(config);
   return {
+    ...scalingGroups(options),
     role: (name: string) =>
       unlessMissing(async () => {
         const { Role: role } = await iam.send(new GetRoleCommand({ RoleName: name }));

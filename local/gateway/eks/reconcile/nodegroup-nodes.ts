@@ -23,6 +23,8 @@ interface StartedNode {
 export interface NodesContext extends EksContext {
   /** Nodes that this process has started, by instance id (the supervisor keeps them running), and what it did there since. */
   readonly startedNodes: Map<string, StartedNode>;
+  /** What this process last asked for, by the name of an Auto Scaling group. */
+  readonly scalingGroups: Map<string, string>;
 }
 
 /** The nodes of a cluster that this process has started. */
