@@ -28,8 +28,13 @@ export const updateConfig = structure({
     (maxUnavailable === undefined) !== (maxUnavailablePercentage === undefined),
   "updateConfig: allowed is one of maxUnavailable and maxUnavailablePercentage",
 );
+
+/** What kubelets may not register with, and labels of EKS's own: the words are EKS's (eksctl-io/eksctl#4007). */
+const reserved = /^([^/]*\.)?(kubernetes\.io|k8s\.io|eks\.amazonaws\.com)\//;
 export const labels = z.record(
-  text,
+  text.max(63).refine((key) => !reserved.test(key), {
+    message: "Label cannot contain reserved prefixes [kubernetes.io/, k8s.io/, eks.amazonaws.com/]",
+  }),
   z
     .string()
     .regex(
@@ -37,7 +42,10 @@ export const labels = z.record(
       'a label of Kubernetes has at most 63 letters, digits, "-", "_" and "."',
     ),
 );
-export const taints = z.array(structure({ key: text, value: z.string().optional(), effect: z.enum(effects) }));
+/** At most 50 of a group (CreateNodegroup, API reference). */
+export const taints = z
+  .array(structure({ key: text.max(63), value: z.string().max(63).optional(), effect: z.enum(effects) }))
+  .max(50);
 export const launchTemplate = structure({
   name: z.string().optional(),
   version: z.string().optional(),
