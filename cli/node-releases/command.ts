@@ -19,8 +19,8 @@ EKS never renews the AMI of nodes by itself. This command asks AWS for the newes
 releases and comments that are there stay. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
 replaced one node after another.
 
-  --repository DIR       a checkout of gitops-system: the releases of spokes in platform/composition/composition.yaml; those of NVIDIA
-                         and Bottlerocket AMIs where it names one already
+  --repository DIR       a checkout of gitops-system: the releases of spokes in platform/composition/composition.yaml; of AMIs for
+                         NVIDIA GPUs and of Bottlerocket those that it names already
   --stack NAME           the stack of a hub: nodeReleaseVersion in stacks/Pulumi.NAME.yaml, for its region
   --region REGION        AWS region that is asked; default: the stack's, else that of the aws CLI
   --channel ENVIRONMENT  the environments whose spokes take the change of the Composition now, all others later; may be repeated;
