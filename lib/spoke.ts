@@ -78,7 +78,8 @@ export function spokeNames(prefix: string, name: string) {
     addonRole: (addon: string) => role(`addon-${addon.replaceAll("_", "-")}`),
     nodeGroup: lengthSafe(`${cluster}-nodes`, nameLimits.eksNodeGroup),
     /** A further group's; no cluster's name has the underscore, so that no two spokes share one. */
-    furtherGroup: (group: string) => `${lengthSafe(cluster, nameLimits.eksNodeGroup - digestLength - group.length - 2)}_${group}`,
+    furtherGroup: (group: string) =>
+      `${lengthSafe(cluster, nameLimits.eksNodeGroup - digestLength - group.length - 2)}_${group}`,
     /** Of a further group; unique in the region. */
     furtherTemplate: (group: string) => `${cluster}_${group}`,
     keyAlias: `alias/${cluster}`,

@@ -163,14 +163,15 @@ function nodeGroupsOf({ prefix, spoke, spec }: Subject, { cluster }: InAws) {
 }
 
 /** What was found, in the form of `spec.existing`: launch templates of further node groups stand together. */
-function existingOf(found: readonly (readonly [key: string, id: string])[], rules: Readonly<Record<string, string>>): Existing {
-  const groupOf = (key: string) => {
-    const { group = firstGroup } = launchTemplateOf(key) ?? {};
-    return group === firstGroup ? undefined : group;
-  };
-  const templates = found.flatMap(([key, id]) => (groupOf(key) === undefined ? [] : [[groupOf(key), id] as const]));
+function existingOf(
+  found: readonly (readonly [key: string, id: string])[],
+  rules: Readonly<Record<string, string>>,
+): Existing {
+  const groupOf = (key: string) => launchTemplateOf(key)?.group ?? firstGroup;
+  const isFurther = ([key]: readonly [string, string]) => groupOf(key) !== firstGroup;
+  const templates = found.filter(isFurther).map(([key, id]) => [groupOf(key), id] as const);
   return {
-    ...Object.fromEntries(found.filter(([key]) => groupOf(key) === undefined)),
+    ...Object.fromEntries(found.filter((each) => !isFurther(each))),
     ...(templates.length > 0 ? { [templatesField]: Object.fromEntries(templates) } : {}),
     ...(Object.keys(rules).length > 0 ? { [ruleField]: rules } : {}),
   };

@@ -52,9 +52,9 @@ const toTheCent = ({ least, usual, most }: Amount): Amount => ({
 /** @param of whose cluster it is */
 export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">, shape: ClusterShape): Row {
   const cost = clusterCost(shape);
-  const groups = shape.nodes?.map(({ instanceTypes: [instanceType], min, desired, max }) => ({
-    ...{ instanceType, min, desired, max },
-  }));
+  const groups = shape.nodes?.map(({ instanceTypes: [instanceType], min, desired, max }) => {
+    return { instanceType, min, desired, max };
+  });
   const total = (field: keyof NodeCount) => (groups ?? []).reduce((all, group) => all + group[field], 0);
   const known = items.flatMap((item) => {
     const amount = cost.items[item];

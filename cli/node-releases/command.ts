@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { AmiType } from "../../functions/spoke/api.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { type Run, runner } from "../doctor/process.ts";
 import { readStack } from "../doctor/stack.ts";
 import { readLine } from "../line.ts";
 import { projectRoot } from "../project.ts";
 import { refuse, together, UsageError } from "../usage.ts";
-import type { AmiType } from "../../functions/spoke/api.ts";
 import { type AmiParameter, isAmiType, newestReleases, parameters } from "./aws.ts";
 import { raised, raisedHub } from "./edit.ts";
 

@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, parseDocument } from "yaml";
-import { channelOf, channelPrefix } from "../environment/composition.ts";
 import { compareReleases } from "../../lib/node-releases.ts";
+import { channelOf, channelPrefix } from "../environment/composition.ts";
 import { type AmiParameter, isAmiType, parameters, standardTypes } from "./aws.ts";
 
 /** The new text of a file, and its changes, each as a line for a person. */

@@ -46,9 +46,10 @@ export const options = {
 } as const;
 
 type Numbers = Partial<Record<"min" | "desired" | "max", number>>;
+type Group = Numbers & { readonly name?: string };
 type ScaledSpec = {
   readonly nodes?: Numbers | null;
-  readonly nodeGroups?: readonly (Numbers & { readonly name?: string })[];
+  readonly nodeGroups?: readonly Group[];
 };
 
 /** What is scaled: its place below spec, its numbers, and the schema of its fields. */
@@ -67,16 +68,23 @@ const ofNodes = ({ nodes }: ScaledSpec): Target => ({
 });
 
 /** The group of a Spoke, or the problems of its name. */
-function targetOf(spec: ScaledSpec, group: string | undefined): { readonly target: Target; readonly problems: Problem[] } {
-  const { nodeGroups: groups } = spec;
-  if (!Array.isArray(groups)) {
+function targetOf(
+  spec: ScaledSpec,
+  group: string | undefined,
+): { readonly target: Target; readonly problems: Problem[] } {
+  const groups: readonly (Group | null)[] | undefined = Array.isArray(spec.nodeGroups) ? spec.nodeGroups : undefined;
+  if (groups === undefined) {
     const problem = {
-      ...{ key: "--group", what: "can't be given: the Spoke has spec.nodes, and no spec.nodeGroups", got: shown(group) },
+      ...{
+        key: "--group",
+        what: "can't be given: the Spoke has spec.nodes, and no spec.nodeGroups",
+        got: shown(group),
+      },
       ...{ allowed: "(nothing)", remedy: "leave it out; docs/guides/clusters.md says how a Spoke gets several groups" },
     };
     return { target: ofNodes(spec), problems: group === undefined ? [] : [problem] };
   }
-  const names = groups.map(({ name = "" }) => name);
+  const names = groups.map((each) => each?.name ?? "");
   const index = group === undefined && groups.length === 1 ? 0 : names.indexOf(group ?? "");
   const target: Target = {
     field: "nodeGroups",

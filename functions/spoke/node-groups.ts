@@ -109,7 +109,9 @@ export function nodeGroups(known: Known): NodeGroups {
       const all = [group.wanted.group, ...former];
       return { ...group, former, serving: all.find(works) ?? group.wanted.group };
     }),
-    leaving: others.flatMap(({ group, resource }) => (asked.some((each) => each.asked.name === group) ? [] : [resource])),
+    leaving: others.flatMap(({ group, resource }) =>
+      asked.some((each) => each.asked.name === group) ? [] : [resource],
+    ),
   };
 }
 

@@ -141,7 +141,10 @@ export function clusterCost(shape: ClusterShape): ClusterCost {
   const lines = linesOf(shape).filter(({ count }) => count.most !== 0);
   const known = lines.flatMap((line) => (line.price === undefined ? [] : [{ ...line, price: line.price }]));
   const amounts = known.map(({ item, price, count }) => [item, mapped(count, (all) => all * price.usd)] as const);
-  const totals = [...Map.groupBy(amounts, ([item]) => item)].map(([item, its]) => [item, sum(its.map(([, amount]) => amount))]);
+  const totals = [...Map.groupBy(amounts, ([item]) => item)].map(([item, its]) => [
+    item,
+    sum(its.map(([, amount]) => amount)),
+  ]);
   const none = items.filter((item) => !lines.some((line) => line.item === item)).map((item) => [item, constant(0)]);
   const unknown = lines.filter(({ price }) => price === undefined);
   return {

@@ -83,11 +83,7 @@ describe("several node groups of a spoke", () => {
   });
 
   test("take the pods that are meant for them: one that tolerates the taint, and no other", async () => {
-    const items = [
-      pod("tolerating", { ...inBatch, tolerations }),
-      pod("refused", inBatch),
-      pod("anywhere", {}),
-    ];
+    const items = [pod("tolerating", { ...inBatch, tolerations }), pod("refused", inBatch), pod("anywhere", {})];
     await onSpoke(name, ["apply", "--filename", "-"], {
       input: JSON.stringify({ apiVersion: "v1", kind: "List", items }),
     });

@@ -283,9 +283,9 @@ describe("nodes", () => {
     );
     await waitUntilNodegroupActive({ client: eks, ...wait }, group);
     const { items } = await adminApi(cloud.instance, "one").listNode({ labelSelector: "example.com/tier=batch" });
-    expect(items.map(({ metadata, spec }) => [metadata?.labels?.["eks.amazonaws.com/nodegroup"], spec?.taints])).toEqual([
-      ["tainted", [{ key: "dedicated", value: "batch", effect: "NoSchedule" }]],
-    ]);
+    expect(
+      items.map(({ metadata, spec }) => [metadata?.labels?.["eks.amazonaws.com/nodegroup"], spec?.taints]),
+    ).toEqual([["tainted", [{ key: "dedicated", value: "batch", effect: "NoSchedule" }]]]);
     await eks.send(new DeleteNodegroupCommand(group));
     await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
     expect(await nodes()).toEqual(["main"]);

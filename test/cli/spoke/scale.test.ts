@@ -31,7 +31,8 @@ describe("fleet scale", () => {
     expect(nodes()).toEqual({ diskSize: 80, min: 3, desired: 3, max: 20 });
   });
 
-  const groups = "  nodeGroups:\n    - name: nodes # ours\n      max: 6\n    - name: gpu\n      taints: [{ key: gpu, effect: NoSchedule }]\n";
+  const groups =
+    "  nodeGroups:\n    - name: nodes # ours\n      max: 6\n    - name: gpu\n      taints: [{ key: gpu, effect: NoSchedule }]\n";
 
   test("writes into the group of node groups that is named, and leaves the others", async () => {
     at.write(file, spokeText("blue", groups));
@@ -53,7 +54,9 @@ describe("fleet scale", () => {
   test("asks for the group where there are several, takes the only one, and refuses one that is not there", async () => {
     at.write(file, spokeText("blue", groups));
     expect((await scale("--nodes", "3")).said).toMatch(/--group: is needed[\s\S]*allowed: nodes, gpu/);
-    expect((await scale("--group", "gpus", "--nodes", "3")).said).toMatch(/--group: has an unknown value[\s\S]*did you mean gpu\?/);
+    expect((await scale("--group", "gpus", "--nodes", "3")).said).toMatch(
+      /--group: has an unknown value[\s\S]*did you mean gpu\?/,
+    );
     at.write(file, spokeText("blue"));
     expect((await scale("--group", "gpu", "--nodes", "3")).said).toContain(
       "--group: can't be given: the Spoke has spec.nodes, and no spec.nodeGroups",

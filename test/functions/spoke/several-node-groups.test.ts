@@ -29,7 +29,8 @@ const keyOf = (group: string, instanceTypes: readonly string[], amiType: string)
   `node-group-${group}-${nodeDigest({ instanceTypes, amiType, capacityType: "ON_DEMAND" })}`;
 const gpuKey = keyOf("gpu", gpu.instanceTypes, "AL2023_x86_64_NVIDIA");
 const batchKey = keyOf("batch", batch.instanceTypes, "BOTTLEROCKET_ARM_64");
-const ofNodes = (world: World) => [...world.live.keys()].filter((key) => /^(node-group|launch-template)/.test(key)).sort();
+const ofNodes = (world: World) =>
+  [...world.live.keys()].filter((key) => /^(node-group|launch-template)/.test(key)).sort();
 
 const creating = (status: Record<string, unknown>) => ({
   ...status,
@@ -56,8 +57,16 @@ describe("the AMI of a group", () => {
     const families = new Set(Object.values(_InstanceType).map((type) => type.replace(/\..*/, "")));
     const accelerated = [...families].filter((family) => /^(p|gr?)\d/.test(family));
     expect(accelerated.length).toBeGreaterThan(10);
-    expect(accelerated.filter((family) => !hasNvidia(`${family}.xlarge`)).sort()).toEqual(["g2", "g3", "g3s", "g4ad", "p2"]);
-    expect([...families].filter((family) => hasNvidia(`${family}.xlarge`) && !accelerated.includes(family))).toEqual([]);
+    expect(accelerated.filter((family) => !hasNvidia(`${family}.xlarge`)).sort()).toEqual([
+      "g2",
+      "g3",
+      "g3s",
+      "g4ad",
+      "p2",
+    ]);
+    expect([...families].filter((family) => hasNvidia(`${family}.xlarge`) && !accelerated.includes(family))).toEqual(
+      [],
+    );
   });
 
   it("is told by the same expressions as in the definition's rules", () => {

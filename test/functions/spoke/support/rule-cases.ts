@@ -233,7 +233,12 @@ export const ruleCases: readonly RuleCase[] = [
       ],
     }),
   },
-  { name: "no groups of nodes", change: { spec: { nodeGroups: [] } }, refused: "spec.nodeGroups", at: "spec.nodeGroups" },
+  {
+    name: "no groups of nodes",
+    change: { spec: { nodeGroups: [] } },
+    refused: "spec.nodeGroups",
+    at: "spec.nodeGroups",
+  },
   {
     name: "nodes beside groups of nodes",
     change: { spec: { nodeGroups: [{ name: "nodes" }], nodes: { max: 6 } } },
@@ -279,7 +284,8 @@ export const ruleCases: readonly RuleCase[] = [
   {
     name: "a group of Graviton and Intel types",
     change: groups({ instanceTypes: ["m7g.large", "m7i.large"] }),
-    refused: "must not mix Arm (Graviton, Grace) and x86_64 in one group, whose nodes share an AMI: make a group of each; got m7g.large, m7i.large in gpu",
+    refused:
+      "must not mix Arm (Graviton, Grace) and x86_64 in one group, whose nodes share an AMI: make a group of each; got m7g.large, m7i.large in gpu",
   },
   {
     name: "a group of types with and without GPUs",
