@@ -1,5 +1,5 @@
 import type { Existing, SpokeSpec } from "../../functions/spoke/api.ts";
-import { askedGroups, firstGroup } from "../../functions/spoke/asked-groups.ts";
+import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
 import { ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
@@ -52,9 +52,6 @@ export interface Recognized {
 /** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
 type Part = readonly [key: string, kind: ManagedKind, name: string];
 
-/** The end of the tag Name of a node group's launch template. */
-const nodesName = (group: string): string => (group === firstGroup ? "nodes" : `nodes-${group}`);
-
 /** The parts that carry tags. */
 function partsOf({ network: { zones, natGateways }, ...spec }: AdoptedSpec): Part[] {
   const places = Array.from({ length: zones }, (_, zone) => zone);
@@ -70,7 +67,7 @@ function partsOf({ network: { zones, natGateways }, ...spec }: AdoptedSpec): Par
     ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
     ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
     [resources.storageEndpoint.key, "VPCEndpoint", "s3"],
-    ...askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesName(name)]),
+    ...askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]),
   ];
 }
 

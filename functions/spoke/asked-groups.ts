@@ -13,6 +13,9 @@ export interface AskedGroup extends Omit<NodeGroupSpec, "amiFamily" | "labels" |
 /** The name in `spec.nodeGroups` of the group that `spec.nodes` makes: a Spoke that goes over to `nodeGroups` keeps its nodes by it. */
 export const firstGroup = "nodes";
 
+/** What the nodes of a group are called in tags, behind the name of their cluster. */
+export const nodesTag = (group: string): string => (group === firstGroup ? "nodes" : `nodes-${group}`);
+
 /** The AMI for a group's family, whose architecture and drivers follow from the types; the definition has them fit each other. */
 export function amiTypeOf({ amiFamily, instanceTypes }: Pick<NodeGroupSpec, "amiFamily" | "instanceTypes">): AmiType {
   const [type = ""] = instanceTypes;

@@ -52,7 +52,7 @@ export interface NodeGroup {
 export interface NodeGroups {
   /** In the order of the Spoke. */
   readonly groups: readonly NodeGroup[];
-  /** Groups that the Spoke asked for before: they go when all of `groups` are ready. */
+  /** Groups that the Spoke asked for before: they go when all of `groups` are ready, and one of these takes all pods. */
   readonly leaving: readonly Resource[];
 }
 
@@ -119,18 +119,20 @@ export function nodeGroups(known: Known): NodeGroups {
 export const oldestNodes = (observed: Context["observed"], groups: readonly NodeGroup[]): string | undefined =>
   groups.flatMap(({ serving }) => observed.text(serving, "version") ?? []).sort(compareVersions)[0];
 
-/** Whether pods that tolerate nothing run on a group's nodes. */
-function isOpen(object: KubeObject | undefined): boolean {
-  const taints = at(object?.spec, "forProvider", "taint");
-  return !Array.isArray(taints) || taints.every((taint) => at(taint, "effect") === "PREFER_NO_SCHEDULE");
+/** Whether a group works, and its nodes take pods that tolerate nothing. */
+export function takesAll(observed: Context["observed"], group: Resource): boolean {
+  const { spec, status } = observed.get(group) ?? {};
+  // As AWS has them; before it tells, as they were requested.
+  const taints = at(status, "atProvider", "taint") ?? at(spec, "forProvider", "taint") ?? [];
+  const isOpen = Array.isArray(taints) && taints.every((taint) => at(taint, "effect") === "PREFER_NO_SCHEDULE");
+  return isOpen && observed.ready(group);
 }
 
 /** Known once nodes are there that take what every cluster runs: CoreDNS, the EBS CSI driver, Flux. */
 export function anyNodes(context: Known): Fact<true> {
   const { groups, leaving } = nodeGroups(context);
   const all = [...groups.flatMap(({ wanted, former }) => [wanted.group, ...former]), ...leaving];
-  const { observed } = context;
-  return fact("nodes", all.some((group) => observed.ready(group) && isOpen(observed.get(group))) || undefined);
+  return fact("nodes", all.some((group) => takesAll(context.observed, group)) || undefined);
 }
 
 /** Launch templates of groups that the Spoke asked for before. They go after these, whose nodes EKS drains meanwhile. */

@@ -3,7 +3,7 @@ import { managedPolicies } from "../../../lib/iam/deployer.ts";
 import { crossplaneAnnotations } from "../../../lib/labels.ts";
 import { compareReleases } from "../../../lib/node-releases.ts";
 import { eksAddons } from "../api.ts";
-import { type AskedGroup, firstGroup, isBottlerocket } from "../asked-groups.ts";
+import { type AskedGroup, firstGroup, isBottlerocket, nodesTag } from "../asked-groups.ts";
 import type { Context } from "../context.ts";
 import { fact } from "../facts.ts";
 import { at, type KubeObject } from "../kube.ts";
@@ -14,6 +14,7 @@ import {
   type NodeGroups,
   nodeGroupOf,
   nodeGroups,
+  takesAll,
   templateOf,
 } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
@@ -36,7 +37,7 @@ function nodeRole({ names }: Context): RoleArgs {
 function launchTemplate({ composer, names, spoke, tags }: Context, { name, amiType, diskSize }: AskedGroup): void {
   const { region } = spoke.spec;
   const isFirst = name === firstGroup;
-  const own = tags(isFirst ? "nodes" : `nodes-${name}`);
+  const own = tags(nodesTag(name));
   composer.managed(templateOf(name), "LaunchTemplate", {}, () => ({
     forProvider: {
       region,
@@ -172,7 +173,8 @@ function keepFormer(context: Context, { groups, leaving }: NodeGroups): void {
   const { composer, labelled, observed, spoke } = context;
   const stays = (group: NodeGroup) => !observed.ready(group.wanted.group) || isDeleting(spoke);
   for (const group of groups.filter(stays)) for (const former of group.former) composer.keep(former);
-  if (groups.some(stays)) for (const group of leaving) composer.keep(group);
+  const isTakenOver = !groups.some(stays) && groups.some(({ wanted }) => takesAll(observed, wanted.group));
+  if (!isTakenOver) for (const group of leaving) composer.keep(group);
   // Crossplane forgets a node group before it is gone.
   const keys = [...observed.objects.keys(), ...labelled.map(compositionName)];
   const left = new Set(keys.map((key) => nodeGroupOf(key ?? "")?.group));

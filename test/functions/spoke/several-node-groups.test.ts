@@ -276,6 +276,22 @@ describe("a node group that leaves the list", () => {
     expect(world.answer?.ttl).toBe(300);
   });
 
+  it("stays while the nodes of no other take its pods, because AWS has not yet taken their taints from them", () => {
+    const world = running(withGroups({ name: "nodes" }, gpu));
+    world.reports.set(gpuKey, (status) => ({
+      ...status,
+      atProvider: { ...(status["atProvider"] as object), taint: [{ key: "nvidia.com/gpu", effect: "NO_SCHEDULE" }] },
+    }));
+    world.settle();
+    change(world, { ...gpu, taints: [] });
+    world.settle();
+    expect(world.forProvider(gpuKey)["taint"]).toEqual([]);
+    expect(world.live.get(nodeGroup)?.deleting).toBe(false);
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(world.removed).toEqual([nodeGroup, "launch-template"]);
+  });
+
   it("is the one of nodes, too, once another group takes its place", () => {
     const world = running(spoke());
     change(world, { name: "main" });
