@@ -1,5 +1,4 @@
-import type { SpokeSpec } from "../../functions/spoke/api.ts";
-import { askedGroups, isBottlerocket } from "../../functions/spoke/asked-groups.ts";
+import type { NodeGroupSpec, SpokeSpec } from "../../functions/spoke/api.ts";
 import { isMadeElsewhere } from "../../functions/spoke/made-elsewhere.ts";
 import type { Readable } from "../../infra/settings.ts";
 import type { ClusterShape } from "../../lib/costs/cluster.ts";
@@ -13,11 +12,12 @@ export function spokeShape(spec: Counted): ClusterShape {
   const { region, network } = spec;
   // Nodes and NAT gateways of the Spoke have no effect there, and the key is the hub's, for all of these clusters.
   if (isMadeElsewhere({ spec })) return { region, natGateways: 0, keys: 0, secrets: 0 };
+  const groups: readonly (SpokeSpec["nodes"] | NodeGroupSpec)[] = spec.nodeGroups ?? [spec.nodes];
   return {
     region,
-    nodes: askedGroups(spec).map(({ amiType, diskSize, instanceTypes, min, desired, max }) => ({
+    nodes: groups.map(({ diskSize, instanceTypes, min, desired, max, ...more }) => ({
       ...{ instanceTypes, min, desired, max },
-      diskSize: isBottlerocket(amiType) ? diskSize + bottlerocketDisk : diskSize,
+      diskSize: "amiFamily" in more && more.amiFamily === "Bottlerocket" ? diskSize + bottlerocketDisk : diskSize,
       // Without a NAT gateway nodes are in the public subnets.
       arePublic: network.natGateways === "none",
     })),
