@@ -6,6 +6,7 @@ import { at } from "../../../functions/spoke/kube.ts";
 import { arm, hasNvidia, nvidia } from "../../../lib/instance-types.ts";
 import { nameLimits } from "../../../lib/names.ts";
 import { nodeDigest } from "../../../lib/node-groups.ts";
+import type { Schema } from "../../../lib/openapi.ts";
 import { spokeNames } from "../../../lib/spoke.ts";
 import { definition, spokeSchema } from "./support/definition.ts";
 import { nodeGroup, settings, spoke } from "./support/fixtures.ts";
@@ -75,7 +76,8 @@ describe("the AMI of a group", () => {
   });
 
   it("leaves the defaults of nodes as the definition's rule knows them, which nobody wrote", () => {
-    const { properties = {}, ...spec } = spokeSchema.properties?.["spec"] ?? {};
+    const spec: Schema = spokeSchema.properties?.["spec"] ?? {};
+    const { properties = {} } = spec;
     const [rule] = (spec["x-kubernetes-validations"] as { rule: string }[]).filter(({ rule }) =>
       rule.includes("self.nodes.amiType"),
     );
