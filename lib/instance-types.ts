@@ -8,8 +8,8 @@ export const arm = /^(a1|p6e-gb[0-9]+|[a-z]+[0-9]+[a-z]*g[a-z]*)(-|[.])/;
 export const isArm = (instanceType: string): boolean => arm.test(instanceType);
 
 /**
- * Families with NVIDIA GPUs: P and G, but for those from before p3 and g4, which today's drivers don't serve, and g4ad, which has AMD's (EC2
- * User Guide, "Accelerated computing"). The definition of the Spoke API has the same expression.
+ * Families for which EKS has AMIs with NVIDIA's drivers: P and G, but for those from before p3 and g4dn, and g4ad, which has AMD's (EKS User
+ * Guide, "Use EKS-optimized accelerated AMIs for GPU instances"). The definition of the Spoke API has the same expression.
  */
 export const nvidia = /^(g4dn|gr?[5-9][a-z]*|p[3-9][a-z]*)(-|[.])/;
 
