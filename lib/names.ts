@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 export const nameLimits = {
   eksCluster: 100,
   eksNodeGroup: 63,
+  ec2LaunchTemplate: 128,
   iamRole: 64,
   iamPolicy: 128,
   kmsAlias: 250,

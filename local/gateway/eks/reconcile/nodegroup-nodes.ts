@@ -144,6 +144,7 @@ export function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): Node
     nodeName: node.name,
     instanceId: node.instanceId,
     labels: {
+      ...nodegroup.labels,
       "eks.amazonaws.com/nodegroup": nodegroup.nodegroupName,
       "eks.amazonaws.com/capacityType": nodegroup.capacityType ?? "ON_DEMAND",
       "eks.amazonaws.com/nodegroup-image": "ami-fleet",

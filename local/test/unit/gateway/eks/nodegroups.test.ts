@@ -160,6 +160,21 @@ describe("a node group", () => {
     ]);
   });
 
+  test("starts its kubelets with its labels and taints", async () => {
+    await create({
+      amiType: "BOTTLEROCKET_x86_64_NVIDIA",
+      instanceTypes: ["g6.xlarge"],
+      labels: { tier: "gpu" },
+      taints: [{ key: "nvidia.com/gpu", value: "true", effect: "NO_SCHEDULE" }],
+      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
+    });
+    await eks.settle();
+    expect([...eks.clusters.nodes.values()].at(-1)).toMatchObject({
+      labels: { tier: "gpu", "eks.amazonaws.com/nodegroup": "second" },
+      taints: [{ key: "nvidia.com/gpu", value: "true", effect: "NoSchedule" }],
+    });
+  });
+
   test("puts changed labels on its live nodes", async () => {
     await eks.call("POST", `${GROUP}/update-config`, { labels: { addOrUpdateLabels: { team: "a" } } });
     await eks.settle();
@@ -241,6 +256,18 @@ describe("a node group", () => {
       { taints: [{ key: "a", effect: "NoSchedule" }] },
       "InvalidParameterException",
       /NO_SCHEDULE/,
+    ],
+    [
+      "a label that kubelets may not register with",
+      { labels: { "node-role.kubernetes.io/worker": "true" } },
+      "InvalidParameterException",
+      /Label cannot contain reserved prefixes/,
+    ],
+    [
+      "more taints than a group can have",
+      { taints: Array.from({ length: 51 }, (_, index) => ({ key: `a${index}`, effect: "NO_SCHEDULE" })) },
+      "InvalidParameterException",
+      /50/,
     ],
     ["remote access", { remoteAccess: { ec2SshKey: "k" } }, "InvalidParameterException", /remoteAccess is not served/],
   ])("with %s is refused", async (_what, over, error, message) => {
