@@ -39,10 +39,11 @@ export function applicationsOn(spoke: Spoke, { objects }: Look): Application[] |
     const worst = own.find((object) => failureMessage(object) !== undefined) ?? own.find((each) => !isHealthy(each));
     // A Kustomization says which commit it is, whatever charts come with it.
     const first = own.find(({ kind }) => kind === "Kustomization") ?? own[0];
+    const told = worst ?? first;
     return {
       ...{ name, state: stateOf(own), owner: ownerOf(spoke, name) },
       says: worst === undefined ? undefined : saidOf(worst),
-      since: written(transition(worst ?? (first as KubeObject), "Ready")),
+      since: written(told && transition(told, "Ready")),
       revision: first === undefined ? undefined : applied(first),
       next: first === undefined ? undefined : tried(first),
       remedy: worst === undefined ? undefined : remedyOf({ side: "spoke", object: worst }),

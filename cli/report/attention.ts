@@ -103,7 +103,7 @@ export function attentionIn({ spokes, flux, keys, frozen, now }: Looked): Attent
     ...keys.flatMap((key) => ofKey(key, now)),
     ...spokes.flatMap(ofSpoke),
   ];
-  return all.sort(
-    (a, b) => states.indexOf(a.state) - states.indexOf(b.state) || (a.since ?? "~").localeCompare(b.since ?? "~"),
-  );
+  const urgency = ({ state }: Attention): number => states.indexOf(state);
+  const begun = ({ since }: Attention): number => (since === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(since));
+  return all.sort((a, b) => urgency(a) - urgency(b) || begun(a) - begun(b));
 }

@@ -77,13 +77,17 @@ function htmlProblems(file: string | undefined): Problem[] {
   const isFolder = existsSync(file) && statSync(file).isDirectory();
   if (!isFolder && existsSync(dirname(resolve(file)))) return [];
   const what = isFolder ? "names a folder" : "names a file in a folder that does not exist";
-  return [{ key: "--html", what, got: shown(file), allowed: "a file in a folder that exists", remedy: "correct the path" }];
+  return [
+    { key: "--html", what, got: shown(file), allowed: "a file in a folder that exists", remedy: "correct the path" },
+  ];
 }
 
 function portProblems(port: string | undefined): Problem[] {
   if (port === undefined || (/^\d{1,5}$/.test(port) && Number(port) < 65_536)) return [];
   const allowed = "a number from 0 to 65535";
-  return [{ key: "--serve", what: "is no port", got: shown(port), allowed, remedy: "name one, or 0 for any that is free" }];
+  return [
+    { key: "--serve", what: "is no port", got: shown(port), allowed, remedy: "name one, or 0 for any that is free" },
+  ];
 }
 
 function togetherProblems({ html, serve, output }: Values): Problem[] {
@@ -95,7 +99,15 @@ function togetherProblems({ html, serve, output }: Values): Problem[] {
   if (given.length < 2) return [];
   const [key = ""] = given;
   const what = "is one form of the report, and another one is given too";
-  return [{ key, what, got: given.join(", "), allowed: "one of --html, --serve and --output", remedy: "leave the others out" }];
+  return [
+    {
+      key,
+      what,
+      got: given.join(", "),
+      allowed: "one of --html, --serve and --output",
+      remedy: "leave the others out",
+    },
+  ];
 }
 
 const valueProblems = (values: Values): Problem[] => [
@@ -117,8 +129,7 @@ async function reportNow(fleet: Fleet, keys: readonly Key[], isOffline: boolean,
   const unasked: string[] = [];
   const found = new Map<string, Look>();
   const told = ({ metadata: { name } }: Spoke, look: Look) => void found.set(name, look);
-  if (!isOffline)
-    await looks(fleet, spokes, undefined, told).catch((error: Error) => void unasked.push(error.message));
+  if (!isOffline) await looks(fleet, spokes, undefined, told).catch((error: Error) => void unasked.push(error.message));
   return reportOf({ ...facts, notSeen: [...notSeen, ...unasked] }, found, keys, now());
 }
 
@@ -164,7 +175,7 @@ export async function run(argv: readonly string[], its = world): Promise<number>
   const output = values.output as Output;
   if (values.html !== undefined) {
     const { pageOf } = await import("./page/page.ts");
-    await replaceFile(values.html, pageOf(report));
+    await replaceFile(resolve(values.html), pageOf(report));
     const { sentence } = await import("./page/words.ts");
     console.log(`${values.html}: ${sentence(report)}`);
   } else if (output === "text") {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Look } from "../list/rows.ts";
-import { looks } from "../list/look.ts";
 import type { Fleet } from "../kubernetes/fleet.ts";
+import { looks } from "../list/look.ts";
+import type { Look } from "../list/rows.ts";
 import { pause } from "../repeat.ts";
 import type { Key, Report } from "./model.ts";
 import { pageOf } from "./page/page.ts";
@@ -96,8 +96,13 @@ export async function live(
       seen = { ...seen, unasked: (error as Error).message };
     }
   };
+  show();
   return {
     shown() {
+      if (now() - lastAsked >= idle) {
+        seen = { ...seen, failure: "nobody looked for a while, so it is being asked again" };
+        show();
+      }
       lastAsked = now();
       return shown ?? show();
     },

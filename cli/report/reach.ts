@@ -30,10 +30,9 @@ function reachOf(of: Pick<Reach, "kind" | "name">, all: readonly Has[], offered:
 }
 
 /** Why a spoke has not what it is to have. */
-function whyNot({ next, state, message, unreached }: SpokeReport, wanted: string | undefined): string {
-  if (state === "failing") return message ?? "it is not Ready";
-  if (next !== undefined && next === wanted) return message ?? "Flux brings it";
-  return unreached ?? message ?? "Flux has not begun";
+function whyNot({ next, isReady, message = "it is not Ready" }: SpokeReport, wanted: string | undefined): string {
+  if (!isReady) return message;
+  return next !== undefined && next === wanted ? "Flux brings it" : "Flux has not begun to bring it";
 }
 
 function ofRing(ring: string, spokes: readonly SpokeReport[], source: KubeObject | undefined): Reach {

@@ -37,7 +37,12 @@ const plain = (status: number, text: string, more: Answer["headers"] = {}): Answ
 const isOwnHost = (host: string | undefined, port: number): boolean =>
   [`127.0.0.1:${port}`, `localhost:${port}`].includes(host ?? "");
 
-function answerTo({ method = "", url, headers: asked }: IncomingMessage, port: number, secret: string, shown: () => Shown) {
+function answerTo(
+  { method = "", url, headers: asked }: IncomingMessage,
+  port: number,
+  secret: string,
+  shown: () => Shown,
+) {
   if (!isOwnHost(asked.host, port)) return plain(421, `this is 127.0.0.1:${port}, by no other name`);
   if (method !== "GET" && method !== "HEAD")
     return plain(405, "the report can only be read: GET and HEAD", { Allow: "GET, HEAD" });
@@ -57,7 +62,11 @@ function answerTo({ method = "", url, headers: asked }: IncomingMessage, port: n
 export function serverOf(shown: () => Shown, secret: string): Server {
   return createServer((request: IncomingMessage, response: ServerResponse) => {
     const { status, headers: own, body = "" }: Answer = answerTo(request, request.socket.localPort ?? 0, secret, shown);
-    response.writeHead(status, { ...headers, ...own, ...(status === 304 ? {} : { "Content-Length": Buffer.byteLength(body) }) });
+    response.writeHead(status, {
+      ...headers,
+      ...own,
+      ...(status === 304 ? {} : { "Content-Length": Buffer.byteLength(body) }),
+    });
     response.end(request.method === "HEAD" ? undefined : body);
   });
 }

@@ -1,5 +1,5 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
-import { rowOf as costRow, type Row as CostRow } from "../costs/rows.ts";
+import { type Row as CostRow, rowOf as costRow } from "../costs/rows.ts";
 import { spokeShape } from "../costs/shapes.ts";
 import { type Look, rowOf } from "../list/rows.ts";
 import { working } from "../rollouts/health.ts";

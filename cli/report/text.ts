@@ -11,7 +11,8 @@ export function textOf(report: Report): string {
     ...[state, what, ageOf(since, now), owner, command ?? "-"],
     says.replaceAll(/\s+/g, " "),
   ]);
-  const table = lines.length === 0 ? [] : ["", ...columns([["STATE", "WHAT", "SINCE", "WHOSE", "DO", "SAYS"], ...lines])];
+  const table =
+    lines.length === 0 ? [] : ["", ...columns([["STATE", "WHAT", "SINCE", "WHOSE", "DO", "SAYS"], ...lines])];
   const head = `${fleet === undefined ? "" : `fleet ${fleet}: `}${sentence(report)}`;
   return printable(`${[head, ...table, ...headed("Could not be looked at:", notSeen)].join("\n")}\n`);
 }

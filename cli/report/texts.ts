@@ -19,8 +19,17 @@ export const shownText = (text: string): string =>
 
 /** Data with {@link shownText} in the place of every text, wherever it is. */
 export function shownData<T>(data: T): T {
-  if (typeof data === "string") return shownText(data) as T;
-  if (Array.isArray(data)) return data.map(shownData) as T;
-  if (typeof data !== "object" || data === null) return data;
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, shownData(value)])) as T;
+  // Most texts of a fleet are there many times.
+  const known = new Map<string, string>();
+  const shown = (value: unknown): unknown => {
+    if (typeof value === "string") {
+      const text = known.get(value) ?? shownText(value);
+      known.set(value, text);
+      return text;
+    }
+    if (Array.isArray(value)) return value.map(shown);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shown(inner)]));
+  };
+  return shown(data) as T;
 }

@@ -39,7 +39,9 @@ export async function ensureBrowser(write: (line: string) => void): Promise<Brow
   const own = commandPath("chromium");
   if (own !== undefined) return { program: own, env: {} };
   if (!hasApt())
-    throw new Error("chromium is not on this machine, and there is no apt-get to take it from the distribution: install it");
+    throw new Error(
+      "chromium is not on this machine, and there is no apt-get to take it from the distribution: install it",
+    );
   const root = cacheRoot();
   const texts = await readTexts(CHECKOUT, [debianSource, "local/toolchain/browser.ts", "local/toolchain/unpacked.ts"]);
   const key = contentKey({ ...texts, release: await distribution() });

@@ -16,10 +16,10 @@ import { inTurn, sayTurn } from "./turn.ts";
 
 export { type AddonName, addonImages, addonNames, addons, readAddonNames } from "./addons.ts";
 export { offerIn } from "./archive.ts";
+export { ensureBrowser } from "./browser.ts";
 export { chartVersions } from "./charts.ts";
 export { clusterApiManifests } from "./cluster-api.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";
-export { ensureBrowser } from "./browser.ts";
 export { type BuiltAddons, type BuiltArgocd, ensureAddonProgram, ensureAddons, ensureArgocd } from "./ensure-addons.ts";
 export { type Image, imageReferences } from "./images.ts";
 

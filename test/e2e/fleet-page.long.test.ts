@@ -65,10 +65,12 @@ const openFile = (report: Report, options?: BrowserContextOptions) => open(fileO
 /** What axe-core finds, by rule. */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe);
-  const { violations } = await page.evaluate("axe.run()") as {
+  const { violations } = (await page.evaluate("axe.run()")) as {
     violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
   };
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+  );
 }
 
 const overflow = (page: Page): Promise<number> =>
@@ -98,11 +100,15 @@ describe("the page in a file", () => {
 
   test("says on its first screen whether all is well, what is not, since when, whose it is and what to do", async () => {
     const { page } = await openFile(demo());
-    await expect.poll(() => page.locator("#said").textContent()).toMatch(/^Not all is well: 2 failing, 1 not reached, 1 due, 1 on the way/);
+    await expect
+      .poll(() => page.locator("#said").textContent())
+      .toMatch(/^Not all is well: 2 failing, 1 not reached, 1 due, 1 on the way/);
     const row = page.getByRole("row", { name: /application cart on blue/ });
     const box = await row.boundingBox();
     expect((box?.y ?? Number.POSITIVE_INFINITY) + (box?.height ?? 0)).toBeLessThan(desktop.height);
-    expect(await row.textContent()).toMatch(/✗ failing[\s\S]*47m[\s\S]*shop-team[\s\S]*health check failed[\s\S]*fleet why blue\/cart/);
+    expect(await row.textContent()).toMatch(
+      /✗ failing[\s\S]*47m[\s\S]*shop-team[\s\S]*health check failed[\s\S]*fleet why blue\/cart/,
+    );
     await picture(page, "fleet-page");
   });
 
@@ -174,7 +180,9 @@ describe("the page in a file", () => {
       const { nodes } = await session.send("Accessibility.getFullAXTree");
       const names = (role: string) =>
         nodes.filter((node) => node.role?.value === role && !node.ignored).map((node) => String(node.name?.value));
-      expect(names("table")).toContain("Spokes by environment and ring; a name leads to the cluster in the AWS console");
+      expect(names("table")).toContain(
+        "Spokes by environment and ring; a name leads to the cluster in the AWS console",
+      );
       expect(names("rowheader")).toEqual(expect.arrayContaining(["blue", "application cart on blue"]));
       expect(names("row").filter((name) => name !== "undefined").length).toBeGreaterThan(20);
       expect(names("heading")).toEqual(expect.arrayContaining(["Fleet pilot", "What is not well", "Spokes"]));
@@ -223,8 +231,14 @@ describe("the page that is served", () => {
     shown = shownOf(demo(), undefined);
     const { page } = await open(address);
     const failing = await page.title();
-    shown = shownOf({ ...demo(), attention: [], counts: { ...demo().counts, failing: 0, unknown: 0, due: 0, working: 0 } }, undefined, shown);
-    await expect.poll(() => page.locator("#said[role=status]").textContent(), { timeout: 10_000 }).toMatch(/^All is well/);
+    shown = shownOf(
+      { ...demo(), attention: [], counts: { ...demo().counts, failing: 0, unknown: 0, due: 0, working: 0 } },
+      undefined,
+      shown,
+    );
+    await expect
+      .poll(() => page.locator("#said[role=status]").textContent(), { timeout: 10_000 })
+      .toMatch(/^All is well/);
     expect([failing, await page.title()]).toEqual(["(3) Fleet pilot", "Fleet pilot"]);
   });
 

@@ -16,7 +16,8 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? "");
+const escaped = (text: string): string =>
+  !/[&<>"']/.test(text) ? text : text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? "");
 
 function textOf(value: Value): string {
   if (value === undefined) return "";

@@ -13,7 +13,7 @@ import {
   spokesSection,
 } from "./sections.ts";
 import { style } from "./style.ts";
-import { sentence } from "./words.ts";
+import { sentence, signs } from "./words.ts";
 
 /** A report as one HTML document that asks nobody for anything: style and script are in it, and nothing else may run or be loaded. */
 
@@ -56,7 +56,7 @@ ${select(
   "tenant",
   "Tenant",
   spokes.map(({ tenant }) => tenant),
-)}<label>State<select name="state"><option value="">all</option>${states.map((state) => html`<option value="${state}">${state}</option>`)}</select></label>
+)}<label>State<select name="state"><option value="">all</option>${states.map((state) => html`<option value="${state}">${signs[state]}</option>`)}</select></label>
 <p id="shown" role="status"></p>
 </form>
 `;
@@ -85,7 +85,7 @@ export function pageOf(report: Report, served?: Served): string {
 </header>
 ${filter(report)}<main>
 <p class="faint">${served === undefined ? "As of" : "Last change seen at"} <time datetime="${asOf}">${asOf.replace("T", " ").slice(0, 19)} UTC</time></p>
-${served?.failure === undefined ? undefined : html`<p class="notice" role="alert">The hub can't be read, so this may be out of date: ${served.failure}</p>`}
+${served?.failure === undefined ? undefined : html`<p class="notice" role="alert">This may be out of date: ${served.failure}</p>`}
 ${attentionSection(report)}${spokesSection(report)}${reachSection(report)}${sourcesSection(report)}${keysSection(report)}${costsSection(report)}${notSeenSection(report)}</main>
 <script>${trusted(script)}</script>
 </body>

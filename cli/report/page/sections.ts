@@ -1,8 +1,8 @@
 import { inDollars } from "../../costs/table.ts";
-import type { Application, Attention, Reach, Report, SpokeReport } from "../model.ts";
+import { type Application, type Attention, type Reach, type Report, type SpokeReport, states } from "../model.ts";
 import { type Html, html, link } from "./html.ts";
 import { type Group, type Line, table } from "./tables.ts";
-import { age, plural, revision, stateCell } from "./words.ts";
+import { age, ago, plural, revision, stateCell } from "./words.ts";
 
 /** The parts of the page, each from what the report says. */
 
@@ -46,7 +46,8 @@ function applicationsOf({ name, applications }: SpokeReport): Html {
   if (applications === undefined) return html`<span class="faint">not looked at</span>`;
   if (applications.length === 0) return html`none`;
   const ready = applications.filter(({ state }) => state === "well").length;
-  return html`<details id="applications-${name}"><summary>${ready} of ${applications.length} well</summary><ul>${applications.map(applicationItem)}</ul></details>`;
+  const worst = states.find((state) => applications.some((each) => each.state === state)) ?? "well";
+  return html`<details id="applications-${name}"><summary class="${worst}">${ready} of ${applications.length} well</summary><ul>${applications.map(applicationItem)}</ul></details>`;
 }
 
 const version = ({ kubernetesVersion = "none yet", nextVersion }: SpokeReport): string =>
@@ -102,7 +103,7 @@ function reachLine({ kind, name, offered, since, link: repository, on, missing }
     cells: [
       {
         label: "Offered",
-        content: offered === undefined ? html`` : html`${revision(offered, repository)} ${age(since, asOf)} ago`,
+        content: offered === undefined ? html`` : html`${revision(offered, repository)}, ${ago(since, asOf)}`,
       },
       {
         label: "Has reached",
@@ -138,7 +139,7 @@ export function sourcesSection({ sources, asOf }: Report): Html {
           name: link(repository, name),
           cells: [
             { label: "Commit", content: revision(its, repository) },
-            { label: "Fetched", content: html`${age(since, asOf)} ago` },
+            { label: "Fetched", content: ago(since, asOf) },
           ],
         })),
       },
@@ -201,4 +202,8 @@ export function costsSection({ costs: { environments, tenants, total, unknown } 
 export const notSeenSection = ({ notSeen }: Report): Html | undefined =>
   notSeen.length === 0
     ? undefined
-    : section("not-seen", "What could not be looked at", html`<ul>${notSeen.map((each) => html`<li>${each}</li>`)}</ul>`);
+    : section(
+        "not-seen",
+        "What could not be looked at",
+        html`<ul>${notSeen.map((each) => html`<li>${each}</li>`)}</ul>`,
+      );

@@ -6,7 +6,7 @@ import { type Html, html, link } from "./html.ts";
 
 /** Words and small parts that sections of the page share. */
 
-const signs: Readonly<Record<State, string>> = {
+export const signs: Readonly<Record<State, string>> = {
   failing: "✗ failing",
   unknown: "? not reached",
   due: "! due",
@@ -21,6 +21,10 @@ export function age(since: string | undefined, asOf: string): Html {
   if (since === undefined) return html`<span class="faint">not known</span>`;
   return html`<time datetime="${since}" title="${since}" data-age="">${ageOf(since, Date.parse(asOf))}</time>`;
 }
+
+/** How long ago something was. */
+export const ago = (time: string | undefined, asOf: string): Html =>
+  time === undefined ? age(time, asOf) : html`${age(time, asOf)} ago`;
 
 /** A revision as people say it, with its page at the Git host. */
 export function revision(text: string | undefined, repository?: string): Html {

@@ -49,7 +49,9 @@ describe("fleet report", () => {
   test("lists what is not well, with what to do, and exits with 1", async () => {
     onBlue = [app("shop", "b", { conditions: [unready("it fails")] })];
     expect(await run([], its)).toBe(1);
-    expect(written).toMatch(/^failing {2}application shop on blue {2}1h {5}payments {2}fleet why blue\/shop {2}.*it fails$/m);
+    expect(written).toMatch(
+      /^failing {2}application shop on blue {2}1h {5}payments {2}fleet why blue\/shop {2}.*it fails$/m,
+    );
   });
 
   test("asks only the hub with --offline", async () => {
@@ -76,7 +78,10 @@ describe("fleet report", () => {
     const limited = { ...its, connect: async () => ({ ...fleet, hub: { ...fleet.hub, list } }) };
     expect(await run(["-o", "json"], limited)).toBe(1);
     expect(JSON.parse(written)).toMatchObject({
-      notSeen: ["the context hub can't list gitrepositories: forbidden", "the context hub can't list clusters: forbidden"],
+      notSeen: [
+        "the context hub can't list gitrepositories: forbidden",
+        "the context hub can't list clusters: forbidden",
+      ],
       spokes: [{ name: "blue" }],
     });
   });

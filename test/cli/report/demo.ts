@@ -15,22 +15,52 @@ const inRing = (name: string, ring: string, digit: string, spec: object = {}, mo
   );
 
 const keys = [
-  { name: "sealing key of dev, generation 2", scope: "dev", made: ago(60 * 24 * 40), ends: ago(-60 * 24 * 325), use: "seals" },
-  { name: "sealing key of prod, generation 1", scope: "prod", made: ago(60 * 24 * 345), ends: ago(-60 * 24 * 20), use: "seals" },
+  {
+    name: "sealing key of dev, generation 2",
+    scope: "dev",
+    made: ago(60 * 24 * 40),
+    ends: ago(-60 * 24 * 325),
+    use: "seals",
+  },
+  {
+    name: "sealing key of prod, generation 1",
+    scope: "prod",
+    made: ago(60 * 24 * 345),
+    ends: ago(-60 * 24 * 20),
+    use: "seals",
+  },
   { name: "deploy key of green", scope: undefined, made: ago(60 * 24 * 200), ends: undefined, use: "in use" },
 ];
 
-const capacity = "NodeGroup red-nodes: InsufficientInstanceCapacity in eu-west-1b (name more types in spec.nodes.instanceTypes, or set spec.nodes.capacityType to ON_DEMAND)";
+const capacity =
+  "NodeGroup red-nodes: InsufficientInstanceCapacity in eu-west-1b (name more types in spec.nodes.instanceTypes, or set spec.nodes.capacityType to ON_DEMAND)";
 
 /** @param cart what the application cart on blue says; undefined where it is well */
-export function demo(cart: string | undefined = "health check failed: Deployment/cart/cart status: 'InProgress'"): Report {
-  const failing = cart === undefined ? {} : { conditions: [unready(cart, 47)], lastAttemptedRevision: `main@sha1:${commit("e")}` };
+export function demo(
+  cart: string | undefined = "health check failed: Deployment/cart/cart status: 'InProgress'",
+): Report {
+  const failing =
+    cart === undefined ? {} : { conditions: [unready(cart, 47)], lastAttemptedRevision: `main@sha1:${commit("e")}` };
   const spokes = [
     spoke("sandbox", { teams: [{ name: "shop-team", namespaces: ["shop", "cart"], members: [] }] }),
-    spoke("amber", { kubernetesVersion: "1.36" }, { phase: "Upgrading", message: "upgrade to 1.36: the control plane is being updated", conditions: [unready("upgrading", 12)] }),
+    spoke(
+      "amber",
+      { kubernetesVersion: "1.36" },
+      {
+        phase: "Upgrading",
+        message: "upgrade to 1.36: the control plane is being updated",
+        conditions: [unready("upgrading", 12)],
+      },
+    ),
     inRing("blue", "early", "b", { teams: [{ name: "shop-team", namespaces: ["shop", "cart"], members: [] }] }),
     inRing("green", "early", "b"),
-    inRing("red", "late", "a", { region: "eu-west-1" }, { phase: "Failing", message: capacity, conditions: [unready(capacity, 190)] }),
+    inRing(
+      "red",
+      "late",
+      "a",
+      { region: "eu-west-1" },
+      { phase: "Failing", message: capacity, conditions: [unready(capacity, 190)] },
+    ),
     inRing("teal", "late", "a", { region: "us-east-1" }),
   ];
   const shop = (digit: string) => ({ objects: [app("shop", digit), app("cart", "d")] });

@@ -65,7 +65,9 @@ describe("what is not well", () => {
     const blue = spoke("blue");
     const conditions = [...(blue.status?.conditions ?? []), synced];
     const { attention } = report(hubFacts([{ ...blue, status: { ...blue.status, conditions } }]));
-    expect(attention).toMatchObject([{ state: "failing", what: "spoke blue", says: expect.stringContaining("cannot compose") }]);
+    expect(attention).toMatchObject([
+      { state: "failing", what: "spoke blue", says: expect.stringContaining("cannot compose") },
+    ]);
   });
 
   test("names a sealing key that ends within thirty days, and no other one", () => {
@@ -91,7 +93,11 @@ describe("what a commit has reached", () => {
       hubFacts(
         [
           early("blue", { revision: at("b") }),
-          early("green", { revision: at("a"), next: at("b") }, { phase: "Failing", message: "no capacity", conditions: [unready("x")] }),
+          early(
+            "green",
+            { revision: at("a"), next: at("b") },
+            { phase: "Failing", message: "no capacity", conditions: [unready("x")] },
+          ),
           early("teal", { revision: at("a") }),
         ],
         { sources: [source("gitops-system-ring-early", "ring/early", "b")] },
@@ -107,7 +113,7 @@ describe("what a commit has reached", () => {
         ],
         missing: [
           { spoke: "green", why: "no capacity" },
-          { spoke: "teal", why: "the spoke runs" },
+          { spoke: "teal", why: "Flux has not begun to bring it" },
         ],
       },
     ]);

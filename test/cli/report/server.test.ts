@@ -70,5 +70,10 @@ test("the browser is told to run nothing else, to tell nobody the address and to
 });
 
 test("a port that is taken is told", async () => {
-  await expect(listen(serverOf(() => shown, "x"), port)).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
+  await expect(
+    listen(
+      serverOf(() => shown, "x"),
+      port,
+    ),
+  ).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
 });

@@ -1,6 +1,6 @@
-import { type HubFacts, reportOf } from "../../../cli/report/report.ts";
 import type { Look } from "../../../cli/list/rows.ts";
 import type { Key } from "../../../cli/report/model.ts";
+import { type HubFacts, reportOf } from "../../../cli/report/report.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import type { KubeObject } from "../../../functions/spoke/kube.ts";
 import { flux, spoke as listed } from "../list/support.ts";
@@ -22,7 +22,7 @@ export const unready = (message: string, minutes = 60, reason = "Failed") => ({
 });
 
 const shape = {
-  nodes: { instanceTypes: ["m7g.large"], diskSize: 50, min: 2, desired: 2, max: 4 },
+  nodes: { instanceTypes: ["t3.large"], diskSize: 50, min: 2, desired: 2, max: 4 },
   network: { natGateways: "single", zones: 2 },
 };
 
