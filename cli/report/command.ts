@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
-import { rename, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
@@ -136,8 +136,12 @@ async function reportNow(fleet: Fleet, keys: readonly Key[], isOffline: boolean,
 /** Puts a text in the place of a file's, all of it or nothing. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, text);
-  await rename(draft, file);
+  try {
+    await writeFile(draft, text);
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 /** Serves the report until the signal. */

@@ -8,13 +8,17 @@ import { pageOf } from "./page/page.ts";
 import { readHub } from "./read.ts";
 import { type HubFacts, reportOf } from "./report.ts";
 import type { Shown } from "./server.ts";
+import { shownText } from "./texts.ts";
 
 /** Keeps a report up to date: the hub's part and the spokes' one beside each other, so that a slow spoke holds nothing up. */
 
 /** Seconds between two questions of a browser. */
 const REFRESH = 2;
 
-/** Milliseconds. A change of a spoke shows within deadline + interval + interval + REFRESH at most: nine seconds. */
+/**
+ * Milliseconds. A change of a spoke shows within interval + deadline + interval + REFRESH, nine seconds, as long as no more spokes than are
+ * asked at once keep silent.
+ */
 interface Pace {
   readonly interval: number;
   /** For a spoke's answer. */
@@ -78,9 +82,10 @@ export async function live(
   };
   const lookAtHub = async () => {
     try {
-      seen = { ...seen, facts: await readHub(fleet.hub), failure: undefined };
+      const facts = await readHub(fleet.hub);
+      seen = { ...seen, facts, failure: undefined };
     } catch (error) {
-      seen = { ...seen, failure: (error as Error).message };
+      seen = { ...seen, failure: shownText((error as Error).message) };
     }
     const names = new Set(seen.facts.spokes.map(({ metadata }) => metadata.name));
     for (const name of found.keys()) if (!names.has(name)) found.delete(name);

@@ -18,7 +18,7 @@ export function attentionSection({ attention, asOf }: Report): Html {
     name: html`${what}`,
     cells: [
       { label: "State", content: stateCell(state) },
-      { label: "Since", content: age(since, asOf) },
+      { label: "Since", content: state === "due" ? html`-` : age(since, asOf) },
       { label: "Whose", content: html`${owner}` },
       { label: "What it says", content: html`${says}` },
       {
