@@ -83,10 +83,14 @@ export function pageOf(report: Report, served?: Served): string {
 <p id="said" class="summary" role="status">${sentence(report)}</p>
 <p id="contact" class="notice" role="alert" hidden></p>
 </header>
-${filter(report)}<main>
+<main>
+<div id="now">
 <p class="faint">${served === undefined ? "As of" : "Last change seen at"} <time datetime="${asOf}">${asOf.replace("T", " ").slice(0, 19)} UTC</time></p>
 ${served?.failure === undefined ? undefined : html`<p class="notice" role="alert">This may be out of date: ${served.failure}</p>`}
-${attentionSection(report)}${spokesSection(report)}${reachSection(report)}${sourcesSection(report)}${keysSection(report)}${costsSection(report)}${notSeenSection(report)}</main>
+${attentionSection(report)}</div>
+${filter(report)}<div id="rest">
+${spokesSection(report)}${reachSection(report)}${sourcesSection(report)}${keysSection(report)}${costsSection(report)}${notSeenSection(report)}</div>
+</main>
 <script>${trusted(script)}</script>
 </body>
 </html>

@@ -66,7 +66,8 @@ export const script = `
     const next = new DOMParser().parseFromString(text, "text/html");
     const open = new Set([...main.querySelectorAll("details[open]")].map(({ id }) => id));
     const focused = main.contains(document.activeElement) ? document.activeElement.closest("[id]")?.id : undefined;
-    main.replaceChildren(...next.querySelector("main").childNodes);
+    for (const id of ["now", "rest"])
+      document.getElementById(id).replaceChildren(...next.getElementById(id).childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     if (focused) (document.getElementById(focused)?.querySelector("summary, a") ?? document.getElementById(focused))?.focus();
     document.title = next.title;

@@ -31,13 +31,14 @@ td[data-label^="What"], td[data-label^="Has"] { min-width: 12rem; overflow-wrap:
 ul { margin: 0; padding-left: 1.2rem; }
 summary { cursor: pointer; padding: .15rem 0; }
 form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; position: sticky; top: 0; z-index: 1;
-  background: var(--back); padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  background: var(--back); margin-top: 2rem; padding: .5rem 0; border: solid var(--line); border-width: 1px 0; }
 form[hidden], tr[hidden], tbody[hidden] { display: none !important; }
 label { display: grid; font-size: .9rem; color: var(--faint); }
 input, select { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--faint); border-radius: .3rem;
   padding: .35rem .5rem; min-width: 0; max-width: 100%; min-height: 2.5rem; }
 @media (max-width: 60rem) {
-  form { position: static; }
+  form { position: static; display: grid; grid-template-columns: 1fr 1fr; }
+  label:first-child, #shown { grid-column: 1 / -1; margin: 0; }
   label, input, select { width: 100%; }
   table, caption, tbody, tr, td, tr > th { display: block; width: 100%; overflow-wrap: anywhere; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
