@@ -16,12 +16,13 @@ export const sealingKeys = (outputs: unknown): Key[] =>
 /** The deploy keys that SealedSecrets in checkouts note with the day of their making. */
 export const deployKeys = (checkouts: readonly string[]): Key[] =>
   deployRows(sealedIn(checkouts)).flatMap(({ publicKey, made, fingerprint, state }) =>
-    made === undefined
+    // Who writes annotations by hand may write anything.
+    Number.isNaN(Date.parse(made ?? ""))
       ? []
       : [
           {
             ...{ name: `deploy key of ${ownerOf(publicKey) || fingerprint}`, scope: undefined },
-            ...{ made: new Date(made).toISOString(), ends: undefined, use: state },
+            ...{ made: new Date(made ?? "").toISOString(), ends: undefined, use: state },
           },
         ],
   );
