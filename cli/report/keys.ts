@@ -15,14 +15,14 @@ export const sealingKeys = (outputs: unknown): Key[] =>
 
 /** The deploy keys that SealedSecrets in checkouts note with the day of their making. */
 export const deployKeys = (checkouts: readonly string[]): Key[] =>
-  deployRows(sealedIn(checkouts)).flatMap(({ publicKey, made, fingerprint, state }) =>
+  deployRows(sealedIn(checkouts)).flatMap(({ publicKey, made, fingerprint, state }) => {
+    const time = Date.parse(made ?? "");
     // Who writes annotations by hand may write anything.
-    Number.isNaN(Date.parse(made ?? ""))
-      ? []
-      : [
-          {
-            ...{ name: `deploy key of ${ownerOf(publicKey) || fingerprint}`, scope: undefined },
-            ...{ made: new Date(made ?? "").toISOString(), ends: undefined, use: state },
-          },
-        ],
-  );
+    if (Number.isNaN(time)) return [];
+    return [
+      {
+        ...{ name: `deploy key of ${ownerOf(publicKey) || fingerprint}`, scope: undefined },
+        ...{ made: new Date(time).toISOString(), ends: undefined, use: state },
+      },
+    ];
+  });
