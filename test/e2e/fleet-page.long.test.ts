@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ensureBrowser } from "@eks-gitops-fleet/local/toolchain";
+import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { shownOf } from "../../cli/report/live.ts";
@@ -14,7 +14,6 @@ import { demo, thousand } from "../cli/report/demo.ts";
 
 /** The page of fleet report in Debian's Chromium. FLEET_PICTURES=1 makes the pictures in docs/guides/pictures anew. */
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const files = mkdtempSync(join(tmpdir(), "fleet-page-"));
 const desktop = { width: 1280, height: 900 };
 const phone = { width: 360, height: 740 };
@@ -64,7 +63,7 @@ const openFile = (report: Report, options?: BrowserContextOptions) => open(fileO
 
 /** What axe-core finds, by rule. */
 async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const { violations } = (await page.evaluate("axe.run()")) as {
     violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
   };
