@@ -199,10 +199,9 @@ describe("the page in a file", () => {
 
 describe("the page that is served", () => {
   let shown = shownOf(demo(), undefined);
-  let server = serverOf(() => shown, "test");
+  const server = serverOf(() => shown, "test");
   let address: string;
   beforeAll(async () => {
-    server = serverOf(() => shown, "test");
     address = `http://127.0.0.1:${await listen(server, 0)}/test/`;
   });
   afterAll(() => {
