@@ -20,7 +20,7 @@ import type { Recipe } from "./images.ts";
 export type Addon = GoAddon | StandInAddon;
 
 /** One whose programs are built from Go modules. */
-export interface GoAddon {
+interface GoAddon {
   readonly group: GoGroup;
   /** Programs of the group that the gateway runs on this machine. */
   readonly onMachine?: readonly string[];
