@@ -262,7 +262,8 @@ describe("a table that is ordered with the annotation to retain it", () => {
     const { metadata } = await getOnSpoke(name, inApp("table.dynamodb", "kept"));
     expect(metadata.annotations).toMatchObject({ "services.k8s.aws/adopted": "true" });
     await onSpoke(name, ["delete", ...inApp("table.dynamodb", "kept"), "--timeout=60s"]);
-    expect(await tableInAws(kept)).toBe("ResourceNotFoundException");
+    // The object goes as soon as AWS has taken the call.
+    await eventually(60, async () => expect(await tableInAws(kept)).toBe("ResourceNotFoundException"));
   });
 });
 
@@ -270,7 +271,7 @@ describe("the end", () => {
   test("of the application takes its table, its queue and its role out of AWS", async () => {
     expect(await ordersOf(account, place)).toEqual(orders.there);
     await removeApp();
-    expect(await ordersOf(account, place)).toEqual(orders.gone);
+    await eventually(60, async () => expect(await ordersOf(account, place)).toEqual(orders.gone));
     for (const kind of ["tables.dynamodb", "queues.sqs"])
       expect((await getOnSpoke(name, [`${kind}.services.k8s.aws`, "--all-namespaces"])).items, kind).toEqual([]);
     await untilReady(name);
