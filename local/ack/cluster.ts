@@ -6,7 +6,11 @@ import type { AckObject } from "./object.ts";
 export interface Cluster {
   get(kind: Kind, namespace: string, name: string): Promise<AckObject | undefined>;
   /** A merge patch of metadata and spec. Rejects with ApiError 409 when the object has changed since it was read. */
-  patch(kind: Kind, object: AckObject, body: { readonly metadata?: object; readonly spec?: object }): Promise<AckObject>;
+  patch(
+    kind: Kind,
+    object: AckObject,
+    body: { readonly metadata?: object; readonly spec?: object },
+  ): Promise<AckObject>;
   /** A merge patch of the status; of an object that is gone it does nothing. */
   patchStatus(kind: Kind, object: AckObject, status: object): Promise<AckObject>;
   annotationsOf(namespace: string): Promise<Readonly<Record<string, string>>>;

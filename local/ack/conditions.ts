@@ -39,7 +39,10 @@ export const delayedInitialization = change(
 );
 
 /** Of a resource that is as it is wanted. */
-export const inSync: readonly Change[] = [change("ACK.ResourceSynced", "True", SYNCED), change("Ready", "True", SYNCED)];
+export const inSync: readonly Change[] = [
+  change("ACK.ResourceSynced", "True", SYNCED),
+  change("Ready", "True", SYNCED),
+];
 
 /** Of one that lacks what AWS has not told yet. */
 export const outOfSync: readonly Change[] = [change("ACK.ResourceSynced", "False"), change("Ready", "False")];

@@ -55,10 +55,13 @@ export async function runController(
       seen.delete(keyOf(object));
       queue.forget(keyOf(object));
     },
-    trouble: (message: string) => log("error", "cannot watch", { kind: definitionOf(kind).spec.names.kind, error: message }),
+    trouble: (message: string) =>
+      log("error", "cannot watch", { kind: definitionOf(kind).spec.names.kind, error: message }),
   };
   const places = settings.namespaces.length === 0 ? [undefined] : settings.namespaces;
-  await Promise.all(places.map((namespace) => inform<AckObject>(client, { path: pathOf(kind, namespace) }, events, signal)));
+  await Promise.all(
+    places.map((namespace) => inform<AckObject>(client, { path: pathOf(kind, namespace) }, events, signal)),
+  );
   await queue.stop();
 }
 

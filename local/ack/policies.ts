@@ -23,9 +23,7 @@ export function wantsAdoption(object: AckObject): boolean {
   const policy = annotation(object, "adoption-policy");
   if (policy === undefined || isAdopted(object)) return false;
   if (policy !== "adopt" && policy !== "adopt-or-create")
-    throw terminal(
-      `unrecognized adoption policy ${policy}. Supported policies are "adopt" and "adopt-or-create"`,
-    );
+    throw terminal(`unrecognized adoption policy ${policy}. Supported policies are "adopt" and "adopt-or-create"`);
   if (policy === "adopt") throw notBuilt(`the annotation ${PREFIX}adoption-policy is adopt`);
   if (annotation(object, "adoption-fields") !== undefined)
     throw notBuilt(`the annotation ${PREFIX}adoption-fields is given`);

@@ -92,7 +92,10 @@ export class Pass {
         [isTerminal ? conditions.terminalCondition(message, how.reason) : conditions.recoverableCondition(message)],
         { isAdded: true },
       );
-    else await this.#object.say(isTerminal ? conditions.ended(message, how.reason) : conditions.unknown(message, how.isExpected));
+    else
+      await this.#object.say(
+        isTerminal ? conditions.ended(message, how.reason) : conditions.unknown(message, how.isExpected),
+      );
     return isTerminal ? "wait" : (how.next ?? "retry");
   }
 
@@ -171,10 +174,7 @@ export class Pass {
     const { changed, before, after } = differenceOf(handler, names, inputs, actual);
     if (changed.length === 0) return;
     this.#kind.expectChangeable?.(changed);
-    await this.#settled(
-      () => handler.update?.(this.#world.aws, id, changeOf(handler, before, after)),
-      updating,
-    );
+    await this.#settled(() => handler.update?.(this.#world.aws, id, changeOf(handler, before, after)), updating);
     if (settles && changed.some((name) => name !== "tagsAll")) throw updating();
   }
 

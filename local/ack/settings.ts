@@ -56,7 +56,11 @@ function readGates(value: string): { readonly mayAdopt: boolean } {
   const { ResourceAdoption: mayAdopt = true, ...others } = gates;
   const on = Object.keys(others).filter((name) => others[name]);
   if (on.length > 0)
-    throw refused("feature-gates", on.map((name) => `${name}=true`).join(","), "ResourceAdoption alone to be on, for the stand-in has nothing of the others");
+    throw refused(
+      "feature-gates",
+      on.map((name) => `${name}=true`).join(","),
+      "ResourceAdoption alone to be on, for the stand-in has nothing of the others",
+    );
   return { mayAdopt };
 }
 
@@ -66,7 +70,9 @@ export function readSettings(args: readonly string[]): Settings {
   const [given = ""] = positionals;
   const service = services.find((each) => each === given);
   if (service === undefined || positionals.length > 1)
-    throw new Error(`the service is the only argument beside flags: ${services.join(" or ")}, got ${positionals.join(" ") || "none"}`);
+    throw new Error(
+      `the service is the only argument beside flags: ${services.join(" or ")}, got ${positionals.join(" ") || "none"}`,
+    );
   const { kind } = served[service].spec.names;
   const region = values["aws-region"];
   if (region === "") throw refused("aws-region", region, "a region of AWS");
@@ -80,7 +86,8 @@ export function readSettings(args: readonly string[]): Settings {
   for (const tag of resourceTags)
     if (tag.split("=").length !== 2) throw refused("resource-tags", tag, "<key>=<value>, separated by commas");
   const own = values["reconcile-resource-resync-seconds"].map((each) => each.split("="));
-  for (const [name = ""] of own) if (name !== kind) throw refused("reconcile-resource-resync-seconds", name, `${kind}=<seconds>`);
+  for (const [name = ""] of own)
+    if (name !== kind) throw refused("reconcile-resource-resync-seconds", name, `${kind}=<seconds>`);
   const seconds = own.at(-1)?.[1];
   return {
     ...{ service, region, resourceTags },

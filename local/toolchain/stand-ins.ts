@@ -29,7 +29,11 @@ export async function standInImage(root: string, addon: StandInAddon, version: s
   const name = image.split("/").at(-1) as string;
   const reference = `${image}:${chart.version}`;
   const texts = await readTexts(CHECKOUT, [...sources, ...packageSources, "local/toolchain/stand-ins.ts"]);
-  const entry: Entry = { root, group: `image-${name}`, key: contentKey({ ...texts, reference, architecture: process.arch }) };
+  const entry: Entry = {
+    root,
+    group: `image-${name}`,
+    key: contentKey({ ...texts, reference, architecture: process.arch }),
+  };
   const make = async (_programs: unknown, begins: () => void): Promise<string> => {
     const folder = await ensureEntry(entry, async (dir) => {
       begins();

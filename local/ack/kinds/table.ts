@@ -55,7 +55,10 @@ function throughput({ billingMode = "PROVISIONED", provisionedThroughput }: Tabl
   if (billingMode !== "PROVISIONED") return { billingMode };
   const { readCapacityUnits: readCapacity, writeCapacityUnits: writeCapacity } = provisionedThroughput ?? {};
   if (!readCapacity || !writeCapacity)
-    throw notTaken("provisionedThroughput", "has readCapacityUnits and writeCapacityUnits where billingMode is PROVISIONED");
+    throw notTaken(
+      "provisionedThroughput",
+      "has readCapacityUnits and writeCapacityUnits where billingMode is PROVISIONED",
+    );
   return { billingMode, readCapacity, writeCapacity };
 }
 

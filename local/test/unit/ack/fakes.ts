@@ -21,7 +21,8 @@ function merge(target: unknown, patch: unknown): unknown {
 }
 
 /** A refusal of AWS, as the SDK throws it. */
-export const refusedByAws = (code: string, message: string) => Object.assign(awsError(code, message), { $fault: "client" });
+export const refusedByAws = (code: string, message: string) =>
+  Object.assign(awsError(code, message), { $fault: "client" });
 
 /** Answers of DynamoDB with tables in memory. */
 export function dynamodb(tables: Map<string, Fields>) {
@@ -77,7 +78,10 @@ export function dynamodb(tables: Map<string, Fields>) {
     },
     DeleteTable: (input: Fields) => {
       if (tableOf(input)["DeletionProtectionEnabled"])
-        throw refusedByAws("ValidationException", "Resource cannot be deleted as it is currently protected against deletion");
+        throw refusedByAws(
+          "ValidationException",
+          "Resource cannot be deleted as it is currently protected against deletion",
+        );
       tables.delete(String(input["TableName"]));
       return {};
     },

@@ -145,7 +145,9 @@ describe("a specification that is not taken", () => {
     await made();
     cluster.change("events", { spec: { fifoQueue: "true" } });
     expect(await cluster.pass("events")).toBe("wait");
-    expect(cluster.conditions("events")["ACK.Terminal"]).toBe("True InvalidAttributeName: Unknown Attribute FifoQueue.");
+    expect(cluster.conditions("events")["ACK.Terminal"]).toBe(
+      "True InvalidAttributeName: Unknown Attribute FifoQueue.",
+    );
   });
 });
 

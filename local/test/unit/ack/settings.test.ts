@@ -8,7 +8,12 @@ import type { AckObject } from "../../../ack/object.ts";
 import { readSettings } from "../../../ack/settings.ts";
 import { controllerTags } from "../../../ack/tags.ts";
 
-const least = ["--aws-region=eu-central-1", "--enable-carm=false", "--enable-cross-namespace=false", "--feature-gates=ReadOnlyResources=false"];
+const least = [
+  "--aws-region=eu-central-1",
+  "--enable-carm=false",
+  "--enable-cross-namespace=false",
+  "--feature-gates=ReadOnlyResources=false",
+];
 
 describe("the flags of a controller", () => {
   test("are upstream's, with its defaults", () => {
@@ -72,7 +77,12 @@ test("tags stand for facts of the object, and those that stand for nothing fall 
     kind: "Queue",
     metadata: { name: "events", namespace: "shop", labels: { "app.kubernetes.io/managed-by": "Helm" } },
   } as unknown as AckObject;
-  const wanted = ["a=%CONTROLLER_SERVICE%-%CONTROLLER_VERSION%", "b=%K8S_RESOURCE_KIND%/%K8S_RESOURCE_NAME%", "c=%MANAGED_BY%", "d=%KRO_VERSION%"];
+  const wanted = [
+    "a=%CONTROLLER_SERVICE%-%CONTROLLER_VERSION%",
+    "b=%K8S_RESOURCE_KIND%/%K8S_RESOURCE_NAME%",
+    "c=%MANAGED_BY%",
+    "d=%KRO_VERSION%",
+  ];
   expect(controllerTags(wanted, object, "sqs", "v1")).toEqual({ a: "sqs-v1", b: "Queue/events", c: "Helm" });
 });
 

@@ -13,7 +13,10 @@ const spec = {
   keySchema: [{ attributeName: "id", keyType: "HASH" }],
   tags: [{ key: "environment", value: "dev" }],
 };
-const synced = { "ACK.ResourceSynced": "True Resource synced successfully", Ready: "True Resource synced successfully" };
+const synced = {
+  "ACK.ResourceSynced": "True Resource synced successfully",
+  Ready: "True Resource synced successfully",
+};
 const inProgress = (state: string) => `table in '${state}' state, cannot be modified or deleted`;
 const busy = (state: string) => ({
   "ACK.Recoverable": `True ${inProgress(state)}`,
@@ -92,7 +95,10 @@ describe("a table that is ordered", () => {
       continuousBackups: { pointInTimeRecoveryEnabled: true },
       timeToLive: { enabled: true, attributeName: "until" },
     });
-    expect(inAws()).toMatchObject({ Recovery: "ENABLED", Ttl: { TimeToLiveStatus: "ENABLED", AttributeName: "until" } });
+    expect(inAws()).toMatchObject({
+      Recovery: "ENABLED",
+      Ttl: { TimeToLiveStatus: "ENABLED", AttributeName: "until" },
+    });
   });
 });
 
@@ -205,7 +211,10 @@ describe("a refusal of AWS", () => {
     cluster.add("orders", spec);
     expect(await cluster.pass("orders")).toBe("retry");
     const message = "AccessDeniedException: not authorized to perform: dynamodb:CreateTable";
-    expect(cluster.conditions("orders")).toMatchObject({ "ACK.Recoverable": `True ${message}`, Ready: `False ${message}` });
+    expect(cluster.conditions("orders")).toMatchObject({
+      "ACK.Recoverable": `True ${message}`,
+      Ready: `False ${message}`,
+    });
     expect(cluster.get("orders").metadata.finalizers).toEqual([]);
   });
 

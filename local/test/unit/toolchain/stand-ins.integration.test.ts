@@ -31,7 +31,12 @@ describe("the program in the images of ACK's controllers", () => {
     const file = join(scratch, "program.mjs");
     writeFileSync(file, await bundle(PROGRAM_ENTRY));
     const run = (...args: string[]) => spawnSync(process.execPath, [file, ...args], { encoding: "utf8", env: {} });
-    const least = ["--aws-region=eu-central-1", "--enable-carm=false", "--enable-cross-namespace=false", "--feature-gates=ReadOnlyResources=false"];
+    const least = [
+      "--aws-region=eu-central-1",
+      "--enable-carm=false",
+      "--enable-cross-namespace=false",
+      "--feature-gates=ReadOnlyResources=false",
+    ];
     expect(run("sqs", ...least)).toMatchObject({ status: 1, stderr: expect.stringContaining("run this in a pod") });
     expect(run("sqs", "--aws-region=eu-central-1")).toMatchObject({
       status: 1,
