@@ -6,7 +6,8 @@ import { hasCode } from "../aws/errors.ts";
 import { IncompleteError } from "../aws/handler.ts";
 import { changeOf } from "../aws/lifecycle.ts";
 import { GaveUpWaiting } from "../aws/poll.ts";
-import type { Properties } from "../aws/properties.ts";
+import type { Properties, Tags } from "../aws/properties.ts";
+import { tagChanges } from "../aws/tags.ts";
 import { ApiError } from "../crossplane/provider-aws/cluster/client.ts";
 import type { Next } from "../work-queue.ts";
 import type { Cluster } from "./cluster.ts";
@@ -170,12 +171,16 @@ export class Pass {
 
   async #update({ id, actual }: Found, inputs: Properties): Promise<void> {
     const { handler, settles } = this.#kind;
-    const names = [...this.#kind.compared(inputs, actual), "tagsAll"];
-    const { changed, before, after } = differenceOf(handler, names, inputs, actual);
-    if (changed.length === 0) return;
+    const { tagsAll, ...own } = inputs;
+    const { changed, before, after } = differenceOf(handler, this.#kind.compared(own, actual), own, actual);
     this.#kind.expectChangeable?.(changed);
-    await this.#settled(() => handler.update?.(this.#world.aws, id, changeOf(handler, before, after)), updating);
-    if (settles && changed.some((name) => name !== "tagsAll")) throw updating();
+    // Of tags all count: those that somebody added go.
+    const [old, wanted] = [actual["tagsAll"] as Tags, tagsAll as Tags];
+    const tags = tagChanges(old, wanted);
+    if (changed.length === 0 && tags.remove.length === 0 && Object.keys(tags.set).length === 0) return;
+    const change = changeOf(handler, { ...before, tagsAll: old }, { ...after, tagsAll: wanted });
+    await this.#settled(() => handler.update?.(this.#world.aws, id, change), updating);
+    if (settles && changed.length > 0) throw updating();
   }
 
   /** Writes into the specification what AWS filled in, and says that all is as it is wanted. */
