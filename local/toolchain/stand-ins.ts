@@ -10,7 +10,7 @@ import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { writeImageArchive } from "./image-archive.ts";
 
 const ack = join(import.meta.dirname, "..", "ack");
-export const PROGRAM_ENTRY = join(ack, "program.ts");
+export const PROGRAM_ENTRY = join(ack, "main.ts");
 /** Where the program is in the images. */
 const PROGRAM = "/program.mjs";
 
