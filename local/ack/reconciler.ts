@@ -84,7 +84,7 @@ export class Pass {
 
   /** Says in the conditions what went wrong. Those of an object that is being removed keep what else they said. */
   async #failed(error: unknown, isLeaving: boolean): Promise<Next> {
-    const how = error instanceof Halt ? error.how : {};
+    const how: Halt["how"] = error instanceof Halt ? error.how : {};
     const message = messageOf(error);
     if (how.isSilent) return how.next ?? "retry";
     const isTerminal = how.isTerminal ?? hasCode(error, ...this.#kind.terminalCodes);

@@ -78,9 +78,10 @@ export async function ensureAddonCharts(
         say(`${addon.chart.name} ${addon.chart.version}, a stand-in`);
         await writeStandInChart(folder, addon);
         await run([helm, "package", folder, "--destination", dir]);
+        continue;
       }
-      if (addon.chart?.folder === undefined) continue;
       const { chart, module } = addon;
+      if (chart?.folder === undefined) continue;
       say(`${chart.name} ${chart.version}`);
       await mkdir(folder, { recursive: true });
       await copyModuleFolder(module, chart.folder, folder);
