@@ -8,6 +8,7 @@ import {
   waitUntilClusterDeleted,
 } from "@aws-sdk/client-eks";
 import {
+  AttachRolePolicyCommand,
   CreateAccessKeyCommand,
   CreatePolicyCommand,
   CreateRoleCommand,
@@ -200,6 +201,10 @@ describe("two accounts", () => {
       const PolicyArn = Policy?.Arn ?? "";
       expect(await outcome(iam.send(new GetPolicyCommand({ PolicyArn })))).toBe("allowed");
       expect(await outcome(admin(reader).iam.send(new GetPolicyCommand({ PolicyArn })))).toBe("AccessDenied");
+      for (const RoleName of ["same", "none"])
+        expect(await outcome(admin(reader).iam.send(new AttachRolePolicyCommand({ RoleName, PolicyArn })))).toBe(
+          "NoSuchEntityException",
+        );
       const cluster = new CreateClusterCommand({
         name: "foreign",
         roleArn: arnOf("role/same", owner),
@@ -212,17 +217,18 @@ describe("two accounts", () => {
 
 describe.each(DIRECTIONS)("a role of $owner, assumed from $reader", ({ owner, reader }) => {
   const roleArn = arnOf("role/shared", owner);
-  const caller = { Condition: { ArnEquals: { "aws:PrincipalArn": arnOf("role/caller", reader) } } };
+  const caller = { Condition: { ArnEquals: { "aws:PrincipalArn": arnOf(`role/caller-of-${reader}`, reader) } } };
   beforeAll(async () => {
     const trust = { Effect: "Allow", Principal: { AWS: arnOf("root", reader) }, Action: "sts:AssumeRole", ...caller };
     await roleIn(owner, "shared", allow({ Action: "iam:GetRole" }), document(trust));
     await roleIn(owner, "own", allow({ Action: "iam:GetRole" }), trustOf({ AWS: arnOf("root", owner) }));
     const mayAssume = allow({ Action: "sts:AssumeRole", Resource: [roleArn, arnOf("role/own", owner)] });
-    await roleIn(reader, "caller", mayAssume);
-    await roleIn(reader, "other", mayAssume);
-    await roleIn(reader, "unable", allow({ Action: "sts:GetCallerIdentity" }));
+    await roleIn(reader, `caller-of-${reader}`, mayAssume);
+    await roleIn(reader, `other-of-${reader}`, mayAssume);
+    await roleIn(reader, `unable-of-${reader}`, allow({ Action: "sts:GetCallerIdentity" }));
   });
-  const as = (role: string, policy?: object) => session(admin(reader), arnOf(`role/${role}`, reader), policy);
+  const as = (role: string, policy?: object) =>
+    session(admin(reader), arnOf(`role/${role}-of-${reader}`, reader), policy);
   const assumes = async (by: Clients, RoleArn = roleArn) =>
     outcome(by.sts.send(new AssumeRoleCommand({ RoleArn, RoleSessionName: "test" })));
 
@@ -231,7 +237,8 @@ describe.each(DIRECTIONS)("a role of $owner, assumed from $reader", ({ owner, re
     expect(await shared.sts.send(new GetCallerIdentityCommand({}))).toMatchObject({ Account: owner });
     const { Role } = await shared.iam.send(new GetRoleCommand({ RoleName: "shared" }));
     expect(Role?.Arn).toBe(roleArn);
-    expect(await outcome(shared.iam.send(new GetRoleCommand({ RoleName: "caller" })))).toBe("NoSuchEntityException");
+    const ofCaller = new GetRoleCommand({ RoleName: `caller-of-${reader}` });
+    expect(await outcome(shared.iam.send(ofCaller))).toBe("NoSuchEntityException");
   });
 
   test("is refused to a role that it does not trust, with every right of its own", async () => {
@@ -250,13 +257,16 @@ describe.each(DIRECTIONS)("a role of $owner, assumed from $reader", ({ owner, re
     const PolicyDocument = JSON.stringify(allow({ Action: "s3:*" }));
     const { Policy } = await iam.send(new CreatePolicyCommand({ PolicyName: "narrow", PolicyDocument }));
     await iam.send(
-      new PutRolePermissionsBoundaryCommand({ RoleName: "caller", PermissionsBoundary: Policy?.Arn ?? "" }),
+      new PutRolePermissionsBoundaryCommand({
+        RoleName: `caller-of-${reader}`,
+        PermissionsBoundary: Policy?.Arn ?? "",
+      }),
     );
     expect(await assumes(await as("caller"))).toBe("AccessDenied");
   });
 
   test("is refused where there is none of the name, also if the caller's account has one", async () => {
-    expect(await assumes(admin(reader), arnOf("role/unable", owner))).toBe("AccessDenied");
+    expect(await assumes(admin(reader), arnOf(`role/unable-of-${reader}`, owner))).toBe("AccessDenied");
   });
 });
 

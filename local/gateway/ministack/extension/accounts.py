@@ -27,6 +27,7 @@ def extend(_app, _secret):
     from ministack.core import iam_actions as actions
     from ministack.core import iam_evaluator as evaluator
     from ministack.core.responses import get_account_id
+    from ministack.services import iam
 
     def resource_allows(principal, iam_action, region, arn, service, keys):
         found = evaluator._resource_policy(service, arn)
@@ -67,8 +68,21 @@ def extend(_app, _secret):
 
         return response
 
+    def attach(original):
+        """Policies of other accounts can't be attached; here they would have no effect (IAM API reference, AttachRolePolicy)."""
+
+        def call(params):
+            arn = iam._p(params, "PolicyArn")
+            if evaluator._account_from_arn(arn) in (None, get_account_id()):
+                return original(params)
+            return iam._error(404, "NoSuchEntity", f"Policy {arn} does not exist or is not attachable.", ns="iam")
+
+        return call
+
     replace(evaluator, "enforce", enforce)
     replace(actions, "access_denied_response", denial)
+    for operation in ("AttachGroupPolicy", "AttachRolePolicy", "AttachUserPolicy"):
+        iam._IAM_HANDLERS[operation] = attach(iam._IAM_HANDLERS[operation])
 
 
 def within(arn):
