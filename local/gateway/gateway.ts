@@ -11,6 +11,7 @@ import { forwardTo } from "./aws/forward.ts";
 import { jsonResponse } from "./aws/http.ts";
 import { awsLookups } from "./aws/lookups.ts";
 import { backgroundWork } from "./background.ts";
+import { byAccount } from "./by-account.ts";
 import { ensureInstanceCa } from "./ca.ts";
 import { CHARTS_HOST, serveChart } from "./charts.ts";
 import { accountContext, accountWork } from "./eks/account-context.ts";
@@ -61,7 +62,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const place = { region: REGION, account: ACCOUNT, partition: PARTITION };
   const faults = faultsIn(faultsFile(instance));
   const endpoint = ministackEndpoint(instance);
-  const lookups = remembered((account) =>
+  const lookups = byAccount((account) =>
     awsLookups({
       endpoint,
       ...place,
@@ -94,13 +95,13 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     const { startGrafana } = await import("./grafana/service.ts");
     return startGrafana({ ...place, folder: instance.paths.grafana, aws, now: eks.now, log });
   };
-  const eksOf = remembered((account) => accountContext(eks, account));
+  const eksOf = byAccount((account) => accountContext(eks, account));
   const keepEndpoints = endpointKeeper(eks, ({ cluster }) => {
     const { account } = parseClusterId(clusterIdOf(cluster));
     return eksOf(account);
   });
   const endpoints = backgroundWork("endpoints", log, () => keepEndpoints().then(() => "wait"));
-  const reconcilers = remembered((account) =>
+  const reconcilers = byAccount((account) =>
     reconciler(
       accountWork(
         {
@@ -222,16 +223,6 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
         server.closeAllConnections();
       }
     },
-  };
-}
-
-/** A function of an account that makes its result once for each. */
-function remembered<T>(make: (account: string) => T): (account: string) => T {
-  const made = new Map<string, T>();
-  return (account) => {
-    const known = made.get(account) ?? make(account);
-    made.set(account, known);
-    return known;
   };
 }
 

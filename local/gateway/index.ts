@@ -1,5 +1,4 @@
 /** What other parts and the benchmarks use of the gateway. */
-export { ensureAccount } from "./deployer.ts";
 export { RECORDED_CLUSTERS } from "./eks/recorded-clusters.ts";
 export { clearFaults, setFaults } from "./faults/faults.ts";
 export { ensureGatewayKey } from "./key.ts";

@@ -8,7 +8,7 @@ import { DescribeSecretCommand, GetSecretValueCommand } from "@aws-sdk/client-se
 import { AssumeRoleCommand } from "@aws-sdk/client-sts";
 import { createAws } from "@eks-gitops-fleet/local/aws";
 import { profileOf, rootAws } from "@eks-gitops-fleet/local/cli";
-import { ACCOUNT, ensureAccount, REGION } from "@eks-gitops-fleet/local/gateway";
+import { ACCOUNT, REGION } from "@eks-gitops-fleet/local/gateway";
 import type { Project } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fleetNames } from "../../lib/names.ts";
@@ -19,7 +19,7 @@ import { spokeScope } from "../support/inventory-scope.ts";
 import { outcome } from "../support/process.ts";
 import { accountStack } from "./support/account-stack.ts";
 import { appFolder, info, sharedApp } from "./support/apps.ts";
-import { account, eventually, instance, outputs, scratch, upWith } from "./support/fleet.ts";
+import { account, eventually, execute, instance, outputs, scratch, upWith } from "./support/fleet.ts";
 import { actingAs } from "./support/identity.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
@@ -81,7 +81,9 @@ async function sealingKey(scope: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  const file = await ensureAccount(instance, OTHER);
+  const { code, stdout, stderr } = await execute(join(instance.paths.bin, "account"), [OTHER]);
+  expect(code, stdout + stderr).toBe(0);
+  const [, file = ""] = /AWS_SHARED_CREDENTIALS_FILE='(.+)'/.exec(stdout) ?? [];
   const credentials = profileOf(await readFile(file, "utf8"), "default");
   admin = createAws({ region: REGION, endpoint: instance.awsEndpoint, credentials });
   secretsKeyArn = (await outputs()).bridgeData.secrets_kms_key_arn;
