@@ -134,7 +134,7 @@ describe("two accounts", () => {
         accessKeyId,
       ).toBe("InvalidClientTokenId");
     const again = await cloud.account(OTHER);
-    expect(again.credentials).toEqual(admin(OTHER).credentials);
+    expect(again.credentials?.secretAccessKey).toBe(admin(OTHER).credentials?.secretAccessKey);
     await expect(ensureAccount(cloud.instance, ACCOUNT)).rejects.toThrow("which is the hub's");
   });
 
