@@ -1,4 +1,5 @@
-import { CreateSubnetCommand, CreateVpcCommand, DescribeVpcsCommand } from "@aws-sdk/client-ec2";
+import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { CreateSubnetCommand, CreateVpcCommand, DeleteVpcCommand, DescribeVpcsCommand } from "@aws-sdk/client-ec2";
 import {
   CreateClusterCommand,
   DeleteClusterCommand,
@@ -28,6 +29,7 @@ import {
   PutKeyPolicyCommand,
   ScheduleKeyDeletionCommand,
 } from "@aws-sdk/client-kms";
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import {
   BatchGetSecretValueCommand,
   CreateSecretCommand,
@@ -36,6 +38,7 @@ import {
   PutResourcePolicyCommand,
   SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
+import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { AssumeRoleCommand, GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureAccount } from "../../gateway/deployer.ts";
@@ -212,6 +215,51 @@ describe("two accounts", () => {
       });
       expect(await outcome(admin(reader).eks.send(cluster))).toBe("AccessDeniedException");
     }
+  });
+});
+
+describe.each(DIRECTIONS)("what $owner has and does not share", ({ owner, reader }) => {
+  test("is found by nobody of the other account, by its ARN or ID, whatever its rights: root as little as an administrator", async () => {
+    const of = configOf(admin(owner));
+    const Bucket = `of-${owner}`;
+    const s3 = new S3Client({ ...of, forcePathStyle: true });
+    await s3.send(new CreateBucketCommand({ Bucket }));
+    await s3.send(new PutObjectCommand({ Bucket, Key: "key", Body: "value" }));
+    const { QueueUrl } = await new SQSClient(of).send(new CreateQueueCommand({ QueueName: "unshared" }));
+    const { TableDescription } = await new DynamoDBClient(of).send(
+      new CreateTableCommand({
+        TableName: "unshared",
+        KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+        AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+        BillingMode: "PAY_PER_REQUEST",
+      }),
+    );
+    const { Vpc } = await admin(owner).ec2.send(new CreateVpcCommand({ CidrBlock: "10.8.0.0/16" }));
+    const asked = async (by: Clients) => {
+      const config = configOf(by);
+      const objects = new S3Client({ ...config, forcePathStyle: true });
+      return {
+        object: await outcome(objects.send(new GetObjectCommand({ Bucket, Key: "key" }))),
+        queue: await outcome(new SQSClient(config).send(new GetQueueAttributesCommand({ QueueUrl }))),
+        table: await outcome(
+          new DynamoDBClient(config).send(new DescribeTableCommand({ TableName: TableDescription?.TableArn })),
+        ),
+        vpc: await outcome(by.ec2.send(new DeleteVpcCommand({ VpcId: Vpc?.VpcId }))),
+      };
+    };
+    for (const by of [admin(reader), await cloud.root(reader)])
+      expect(await asked(by)).toEqual({
+        object: "AccessDenied",
+        queue: expect.stringMatching(/^AccessDenied/),
+        table: "AccessDeniedException",
+        vpc: "InvalidVpcID.NotFound",
+      });
+    expect(await asked(admin(owner))).toEqual({
+      object: "allowed",
+      queue: "allowed",
+      table: "allowed",
+      vpc: "allowed",
+    });
   });
 });
 
