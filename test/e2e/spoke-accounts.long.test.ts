@@ -18,7 +18,7 @@ import { inventoryOf } from "../support/inventory.ts";
 import { spokeScope } from "../support/inventory-scope.ts";
 import { outcome } from "../support/process.ts";
 import { accountStack } from "./support/account-stack.ts";
-import { appFolder, info, sharedApp } from "./support/apps.ts";
+import { appFolder, fetchNow, info, sharedApp } from "./support/apps.ts";
 import { account, eventually, execute, instance, outputs, scratch, upWith } from "./support/fleet.ts";
 import { actingAs } from "./support/identity.ts";
 import { spokeInventory } from "./support/inventory.ts";
@@ -207,6 +207,7 @@ describe("a spoke in another account", { timeout: 1_800_000 }, () => {
     const teams = await workloads();
     await teams.remove(appFolder(SPOKE));
     await teams.push(`Remove the application from ${SPOKE}`);
+    await fetchNow(SPOKE, "gitops-workloads", "flux-system");
     await eventually(BOOTSTRAP_SECONDS, async () => expect(await ordersOf(abroad, place)).toEqual(orders.gone));
     await repository.remove(folder);
     await repository.push(`Remove spoke ${SPOKE}`);
