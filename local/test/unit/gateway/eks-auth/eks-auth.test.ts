@@ -41,7 +41,6 @@ beforeEach(async () => {
     ...place,
     store: eks.store,
     aws: eks.aws,
-    awsOf: () => eks.aws,
     keys: async () => keySet,
     assume: async (session) => {
       if (refusal !== undefined) throw refusal;
