@@ -152,8 +152,8 @@ async function ensureClusterSecurityGroup(ec2: EC2Client, cluster: string, vpcId
   return GroupId;
 }
 
-/** The codes with which IAM, KMS and EC2 say that something doesn't exist. */
-const MISSING = /^(NoSuchEntity|NoSuchEntityException|NotFoundException|InvalidGroup\.NotFound)$/;
+/** The codes with which IAM, KMS and EC2 say that something doesn't exist; KMS answers so for keys of other accounts that are not shared. */
+const MISSING = /^(NoSuchEntity|NoSuchEntityException|NotFoundException|AccessDeniedException|InvalidGroup\.NotFound)$/;
 
 async function unlessMissing<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -126,6 +126,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     store,
     clusters,
     aws,
+    awsOf: () => aws,
     now: () => eks.clock,
     // As the gateway: after the caller has answered.
     wake: (name) => void setImmediate(() => eks.worker.add(name)),
