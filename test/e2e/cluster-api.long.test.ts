@@ -71,6 +71,8 @@ async function serveUpstream(): Promise<void> {
     ]);
     source.spec.url = `ssh://git@${GIT_HOST}:${GIT_SSH_PORT}/${name}.git`;
     source.spec.secretRef = { name: "gitops-system" };
+    // Git names upstream's commit, which the copy has not.
+    source.spec.ref.commit = onBare(bare, ["rev-parse", `${source.spec.ref.tag}^{commit}`]);
   }
   await repository.write(sources, ...found);
 }
