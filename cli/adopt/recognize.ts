@@ -1,4 +1,4 @@
-import type { Existing } from "../../functions/spoke/api.ts";
+import type { Existing, ExistingNetwork } from "../../functions/spoke/api.ts";
 import { ruleField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { resources, sides } from "../../functions/spoke/resources.ts";
@@ -19,6 +19,7 @@ export interface AdoptedSpec {
     readonly zones: number;
     readonly availabilityZones?: readonly string[];
     readonly natGateways: "single" | "per-zone" | "none";
+    readonly existing?: ExistingNetwork;
   };
   readonly nodes: FixedNodeFields;
 }
@@ -51,8 +52,11 @@ export interface Recognized {
 /** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
 type Part = readonly [key: string, kind: ManagedKind, name: string];
 
-/** The parts that carry tags. */
-function partsOf({ network: { zones, natGateways } }: AdoptedSpec): Part[] {
+const templatePart: Part = [resources.launchTemplate.key, "LaunchTemplate", "nodes"];
+
+/** The parts that carry tags. Of a network of somebody else nothing does. */
+function partsOf({ network: { zones, natGateways, existing } }: AdoptedSpec): Part[] {
+  if (existing !== undefined) return [templatePart];
   const places = Array.from({ length: zones }, (_, zone) => zone);
   const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [] }[natGateways];
   return [
@@ -66,7 +70,7 @@ function partsOf({ network: { zones, natGateways } }: AdoptedSpec): Part[] {
     ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
     ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
     [resources.storageEndpoint.key, "VPCEndpoint", "s3"],
-    [resources.launchTemplate.key, "LaunchTemplate", "nodes"],
+    templatePart,
   ];
 }
 
@@ -115,6 +119,9 @@ function contradictions(
     );
   if (vpc !== undefined && cluster.vpcId !== vpc.id)
     said.push(`the EKS cluster ${name} is in ${cluster.vpcId}, the VPC with the spoke's tags is ${vpc.id}`);
+  const { existing } = network;
+  if (existing !== undefined && cluster.vpcId !== existing.vpcId)
+    said.push(`the EKS cluster ${name} is in ${cluster.vpcId}, spec.network.existing says ${existing.vpcId}`);
   return said;
 }
 

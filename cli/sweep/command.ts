@@ -21,7 +21,8 @@ CNI detached and did not delete any more, the security groups that EKS and contr
 that EKS and its controllers set, and removes them, load balancers with their target groups. It names what else is there, which
 it leaves alone. Volumes that nothing uses and snapshots keep no VPC, and hold data: they are named too, and each goes only if
 --data names it. Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it
-would do. When the VPC is gone already it looks for the data alone.
+would do. When the VPC is gone already it looks for the data alone. In a VPC that is not the spoke's own (spec.network.existing)
+it names and removes only what carries the name of the cluster.
 
 ${spokeAccountHelp}
   --data ID              remove this volume or snapshot of the cluster too, with what is in it; may be given again
@@ -93,7 +94,8 @@ export async function run(
     );
   const objects = await objectsOf(hub, name, managedKinds);
   const network = objects.find(({ kind }) => kind === "VPC");
-  const vpc = network?.metadata.annotations?.[crossplaneAnnotations.externalName];
+  const { existing } = spoke.spec.network;
+  const vpc = existing?.vpcId ?? network?.metadata.annotations?.[crossplaneAnnotations.externalName];
   // The Spoke still knows it when the hub has nothing of it left that says so.
   const cluster =
     spoke.status.cluster?.name ?? spokeNames(fleetNames(fleetOf(objects, name)).spokePrefix, name).cluster;
@@ -101,13 +103,14 @@ export async function run(
   const config = values.profile === undefined ? {} : { profile: values.profile };
   const found = await aws.look(sought, config);
   // What the hub made says in which account, also of a Spoke that names none.
-  const made = textAt(network?.status, "atProvider", "arn") ?? spoke.status.cluster?.arn;
+  const arn = existing === undefined ? textAt(network?.status, "atProvider", "arn") : undefined;
+  const made = arn ?? spoke.status.cluster?.arn;
   refuseOtherAccount(name, made?.split(":")[4] ?? spoke.spec.account?.id, found.account);
   if (found.hasCluster)
     throw new UsageError(
       `EKS still has the cluster ${cluster}, which uses the VPC: fleet why ${name} says what it waits for`,
     );
-  const plan = planOf(cluster, name, found);
+  const plan = planOf(cluster, name, found, existing !== undefined);
   const { balancers, targetGroups, interfaces, groups, others } = plan;
   const data = chosen(values.data, plan.data, cluster);
   const said = report(plan);

@@ -37,6 +37,8 @@ export interface SpokeSpec {
     readonly zones: number;
     readonly availabilityZones?: readonly string[];
     readonly natGateways: NatGateways;
+    /** A VPC that is there (`existing-network.ts`); then no other field of the network counts. */
+    readonly existing?: ExistingNetwork;
   };
   readonly nodes: {
     readonly instanceTypes: readonly string[];
@@ -66,6 +68,13 @@ export interface SpokeSpec {
   readonly deletionPolicy?: "Delete" | "Orphan";
   /** What of it exists before the hub makes it (`existing.ts`). */
   readonly existing?: Existing;
+}
+
+/** A VPC of somebody else, and the subnets in it that the spoke may use: IDs. */
+export interface ExistingNetwork {
+  readonly vpcId: string;
+  readonly privateSubnetIds: readonly string[];
+  readonly publicSubnetIds?: readonly string[];
 }
 
 /** What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name, and those of rules by network. */

@@ -28,7 +28,7 @@ import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts
 import { composeHandover } from "./parts/handover.ts";
 import { composeIdentities } from "./parts/identities.ts";
 import { observeCluster } from "./parts/made-elsewhere.ts";
-import { claimNetwork, composeNetwork } from "./parts/network.ts";
+import { claimNetwork, composeNetwork, observeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
 import { plan } from "./plan.ts";
 import { resources } from "./resources.ts";
@@ -79,6 +79,7 @@ const ttl = { ready: 300, working: 15, deleting: 3 } as const;
 
 function composeParts(context: Context): void {
   claimNetwork(context);
+  observeNetwork(context);
   // A Spoke that loses its network to another one must leave nothing behind in AWS.
   if (!context.plan.network.accepted && !isDeleting(context.spoke)) return;
   if (isMadeElsewhere(context.spoke)) observeCluster(context);

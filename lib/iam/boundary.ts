@@ -1,4 +1,4 @@
-import { clusterTag, fleetTag, identityTag, principalTags } from "../labels.ts";
+import { clusterTag, fleetTag, identityTag, principalTags, sharedNetworkTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
 import { boundaryOfDatabases, databaseKey, databaseService } from "./databases.ts";
 import { ec2Actions, makeStatement, tagNewStatement } from "./ec2.ts";
@@ -112,6 +112,14 @@ function nodeStatements(scope: BoundaryScope): Statement[] {
     makeStatement(anyPartition, "Devices", disks, { StringEquals: forOwnCluster }),
     makeStatement(anyPartition, "Snapshots", snapshots, { StringEquals: forOwnCluster }),
     tagNewStatement,
+    {
+      // A VPC and subnets of somebody else, who lets the fleet's spokes use them.
+      Sid: "Shared",
+      Effect: "Allow",
+      Action: ec2Actions(["CreateNetworkInterface", "CreateSecurityGroup"]),
+      Resource: ["*"],
+      Condition: { StringEquals: { [`aws:ResourceTag/${sharedNetworkTag}`]: scope.fleet } },
+    },
     {
       // An interface joins groups of its own VPC only, and changes nothing of what these allow.
       Sid: "JoinGroups",

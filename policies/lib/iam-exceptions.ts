@@ -79,6 +79,13 @@ export const exceptions: readonly Exception[] = [
     conditions: ["ec2:CreateAction"],
     reason: boundary,
   },
+  {
+    policy: "*-boundary",
+    statement: "Shared",
+    allResources: true,
+    conditions: ["aws:ResourceTag/fleet.internal/shared-network"],
+    reason: boundary,
+  },
   { policy: "*-boundary", statement: "JoinGroups", allResources: true, reason: boundary },
   {
     policy: "*-boundary",

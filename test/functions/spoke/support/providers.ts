@@ -51,7 +51,7 @@ export function reported(key: string, object: KubeObject, all: ReadonlyMap<strin
   return {
     ...reportedStatus(object, () => {
       if (object.status === undefined) checkReferences(key, object, all);
-      return atProvider(key, object, account(object));
+      return atProvider(key, object, account(object), "fleet");
     }),
   };
 }

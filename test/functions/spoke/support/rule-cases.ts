@@ -39,6 +39,11 @@ const onVersion = (kubernetesVersion: string) => ({ kubernetesVersion });
 
 const placed = { cidr: "10.100.0.0/16", availabilityZones: ["us-east-1a", "us-east-1b"] };
 const vpc = "vpc-0a1b2c3d4e5f60718";
+const shared = {
+  vpcId: vpc,
+  privateSubnetIds: ["subnet-0a1b2c3d4e5f60718", "subnet-1a1b2c3d4e5f60718"],
+  publicSubnetIds: ["subnet-2a1b2c3d4e5f60718"],
+};
 
 export const ruleCases: readonly RuleCase[] = [
   { name: "the least that a Spoke can be", change: {} },
@@ -423,6 +428,51 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "network can't be changed",
   },
   { name: "more zones", before: {}, change: { spec: { network: { zones: 3 } } }, refused: "network can't be changed" },
+  { name: "a VPC that is there", change: { spec: { network: { existing: shared } } } },
+  {
+    name: "a VPC that is there, with what fleet adopt found of the rest",
+    change: { spec: { network: { existing: shared }, existing: { "launch-template": "lt-0a1b2c3d4e5f60718" } } },
+  },
+  ...[
+    { cidr: "10.100.0.0/16" },
+    { zones: 3 },
+    { natGateways: "none" },
+    { availabilityZones: ["us-east-1a", "us-east-1b"] },
+  ].map(
+    (other): RuleCase => ({
+      name: `a VPC that is there, with ${Object.keys(other)[0]} of another`,
+      change: { spec: { network: { existing: shared, ...other } } },
+      refused: "leave cidr, zones, availabilityZones and natGateways out",
+    }),
+  ),
+  {
+    name: "a VPC that is there, with one subnet",
+    change: { spec: { network: { existing: { ...shared, privateSubnetIds: ["subnet-0a1b2c3d4e5f60718"] } } } },
+    refused: "spec.network.existing.privateSubnetIds",
+    at: "spec.network.existing.privateSubnetIds",
+  },
+  {
+    name: "a VPC that is there, with a subnet that is private and public",
+    change: { spec: { network: { existing: { ...shared, publicSubnetIds: shared.privateSubnetIds } } } },
+    refused: "a subnet in one of privateSubnetIds and publicSubnetIds only",
+  },
+  {
+    name: "a VPC that is there, for a cluster of Cluster API",
+    change: { spec: { network: { existing: shared }, existing: { madeBy: "ClusterAPI" } } },
+    refused: "existing.madeBy needs network.cidr",
+  },
+  {
+    name: "a VPC that is there, for a Spoke that has one of its own",
+    before: {},
+    change: { spec: { network: { existing: shared } } },
+    refused: "network can't be changed",
+  },
+  {
+    name: "another subnet of a VPC that is there",
+    before: { spec: { network: { existing: shared } } },
+    change: { spec: { network: { existing: { ...shared, publicSubnetIds: ["subnet-3a1b2c3d4e5f60718"] } } } },
+    refused: "network can't be changed",
+  },
   { name: "other nodes", before: {}, change: { spec: { nodes: { instanceTypes: ["m7i.large"], max: 6 } } } },
   { name: "protection turned on", before: {}, change: { spec: { deletionProtection: true } } },
   { name: "a Spoke that is to be let go", before: {}, change: { spec: { deletionPolicy: "Orphan" } } },
