@@ -1,4 +1,4 @@
-import type { Existing, ExistingNetwork } from "../../functions/spoke/api.ts";
+import type { Existing, ExistingNetwork, FlowLogTraffic } from "../../functions/spoke/api.ts";
 import { ruleField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { resources, sides } from "../../functions/spoke/resources.ts";
@@ -20,6 +20,7 @@ export interface AdoptedSpec {
     readonly availabilityZones?: readonly string[];
     readonly natGateways: "single" | "per-zone" | "none";
     readonly existing?: ExistingNetwork;
+    readonly flowLogs?: FlowLogTraffic;
   };
   readonly nodes: FixedNodeFields;
 }
@@ -55,7 +56,7 @@ type Part = readonly [key: string, kind: ManagedKind, name: string];
 const templatePart: Part = [resources.launchTemplate.key, "LaunchTemplate", "nodes"];
 
 /** The parts that carry tags. Of a network of somebody else nothing does. */
-function partsOf({ network: { zones, natGateways, existing } }: AdoptedSpec): Part[] {
+function partsOf({ network: { zones, natGateways, existing, flowLogs } }: AdoptedSpec): Part[] {
   if (existing !== undefined) return [templatePart];
   const places = Array.from({ length: zones }, (_, zone) => zone);
   const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [] }[natGateways];
@@ -70,6 +71,10 @@ function partsOf({ network: { zones, natGateways, existing } }: AdoptedSpec): Pa
     ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
     ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
     [resources.storageEndpoint.key, "VPCEndpoint", "s3"],
+    ...[flowLogs].flatMap((traffic): Part[] => {
+      const key = traffic && resources.flowLog(traffic).key;
+      return key === undefined ? [] : [[key, "FlowLog", key]];
+    }),
     templatePart,
   ];
 }

@@ -84,6 +84,8 @@ export function atProvider(key: string, object: KubeObject, account: string, fle
         certificateAuthority: [{ data: Buffer.from("-----BEGIN CERTIFICATE-----\nCA\n").toString("base64") }],
         identity: [{ oidc: [{ issuer: `https://oidc.eks.${region}.amazonaws.com/id/${"A".repeat(32)}` }] }],
       };
+    case "Group":
+      return { id: name, arn: `arn:aws:logs:${region}:${account}:log-group:${name}` };
     case "VPC":
       if (spec["cidrBlock"] === undefined)
         return { id: name, cidrBlock: "10.0.0.0/16", tags: { [sharedNetworkTag]: fleet } };

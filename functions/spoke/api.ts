@@ -14,6 +14,10 @@ export interface Spoke extends KubeObject {
   readonly status?: SpokeStatus;
 }
 
+/** Traffic that a flow log tells; the names are EC2's. */
+export const flowLogTraffic = ["ALL", "ACCEPT", "REJECT"] as const;
+export type FlowLogTraffic = (typeof flowLogTraffic)[number];
+
 type NatGateways = "single" | "per-zone" | "none";
 
 export interface SpokeSpec {
@@ -39,6 +43,8 @@ export interface SpokeSpec {
     readonly natGateways: NatGateways;
     /** A VPC that is there (`existing-network.ts`); then no other field of the network counts. */
     readonly existing?: ExistingNetwork;
+    /** Which traffic the flow log of the VPC tells; undefined without one. */
+    readonly flowLogs?: FlowLogTraffic;
   };
   readonly nodes: {
     readonly instanceTypes: readonly string[];

@@ -24,6 +24,7 @@ import { isHealthy, Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
 import { argocdLeaves, composeArgocd } from "./parts/argocd.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
+import { composeFlowLog } from "./parts/flow-logs.ts";
 import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
 import { composeIdentities } from "./parts/identities.ts";
@@ -85,6 +86,7 @@ function composeParts(context: Context): void {
   if (isMadeElsewhere(context.spoke)) observeCluster(context);
   else {
     composeNetwork(context);
+    composeFlowLog(context);
     composeControlPlane(context);
     composeAddons(context);
     composeNodes(context);

@@ -2,6 +2,7 @@ import { clusterTag, fleetTag, identityTag, principalTags, sharedNetworkTag } fr
 import { fleetNames, hubName } from "../names.ts";
 import { boundaryOfDatabases, databaseKey, databaseService } from "./databases.ts";
 import { ec2Actions, makeStatement, tagNewStatement } from "./ec2.ts";
+import { flowLogActions, flowLogEntries } from "./flow-logs.ts";
 import {
   arns,
   type Condition,
@@ -56,7 +57,7 @@ const regionsWithHub = ({
   ),
 });
 
-/** What nodes and controllers look at, and pull images from. */
+/** What nodes and controllers look at, and pull images from, and the flow log of a VPC. */
 function readStatements(scope: BoundaryScope): Statement[] {
   const { cluster } = arns(scope);
   return [
@@ -78,9 +79,13 @@ function readStatements(scope: BoundaryScope): Statement[] {
       Condition: { StringEquals: { "aws:RequestedRegion": perRegion(regionsWithHub(scope)) } },
     },
     {
+      // Together, because a statement more takes room; no action of one service matches a resource of the other.
       Effect: "Allow",
-      Action: ["eks:DescribeCluster"],
-      Resource: [cluster(`${fleetNames(scope.fleet).spokePrefix}*`)],
+      Action: ["eks:DescribeCluster", ...flowLogActions],
+      Resource: [
+        cluster(`${fleetNames(scope.fleet).spokePrefix}*`),
+        flowLogEntries(scope, ownCluster),
+      ],
     },
   ];
 }

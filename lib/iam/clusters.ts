@@ -18,6 +18,14 @@ const clusterCalls = [
   "UpdateNodegroup*",
 ];
 
+/** The whole life of a log group; the wildcards stand for two calls each. */
+export const logGroupCalls: readonly string[] = [
+  "logs:*teLogGroup",
+  "logs:ListTagsForResource",
+  "logs:PutRetentionPolicy",
+  "logs:*agResource",
+];
+
 /**
  * Rules of the security groups that EKS makes for clusters and that say who reaches a private endpoint. EKS gives these groups the name
  * of the cluster as a tag (EKS User Guide, "View Amazon EKS security group requirements for clusters") and none of ours. The rule itself
@@ -47,7 +55,7 @@ export function clusterStatements(scope: Scope, clusters: string): Statement[] {
     {
       Sid: "ControlPlaneLogs",
       Effect: "Allow",
-      Action: ["logs:*teLogGroup", "logs:ListTagsForResource", "logs:PutRetentionPolicy", "logs:*agResource"],
+      Action: logGroupCalls,
       Resource: [name.logGroup(`/aws/eks/${clusters}/cluster*`)],
     },
     apiRuleStatement(scope, clusters),

@@ -1,8 +1,9 @@
 import { clusterTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
-import { clusterStatements } from "./clusters.ts";
+import { clusterStatements, logGroupCalls } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
-import { nodeNetworkStatements } from "./ec2.ts";
+import { flowLogCalls, nodeNetworkStatements } from "./ec2.ts";
+import { flowLogGroup, flowLogService } from "./flow-logs.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
@@ -42,7 +43,7 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: roles,
-      Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
+      Condition: { StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService] } },
     },
     keepBoundariesStatement,
   ];
@@ -84,7 +85,13 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...hubProviderStatements(scope),
     lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
-    ...nodeNetworkStatements(scope),
+    ...nodeNetworkStatements(scope, flowLogCalls),
+    {
+      Sid: "FlowLogs",
+      Effect: "Allow",
+      Action: logGroupCalls,
+      Resource: [arns(scope).logGroup(`${flowLogGroup(scope.spokePrefix)}*`)],
+    },
     ...spokeKeyStatements(scope),
     ...eksRoleStatements(scope),
     {

@@ -150,6 +150,7 @@ export const exceptions: readonly Exception[] = [
   },
   ...Object.entries({
     ControlPlaneLogs: ["logs:*agResource", "logs:*teLogGroup"],
+    FlowLogs: ["logs:*agResource", "logs:*teLogGroup"],
     OidcProviders: ["iam:*agOpenIDConnectProvider"],
     RoleUpkeep: ["iam:*agRole", "iam:UpdateRole*"],
     SpokeKeyAliases: ["kms:*Alias"],

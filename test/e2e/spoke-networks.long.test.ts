@@ -4,6 +4,7 @@ import {
   CreateVpcCommand,
   DeleteSubnetCommand,
   DeleteVpcCommand,
+  DescribeFlowLogsCommand,
   DescribeNetworkInterfacesCommand,
   DescribeRouteTablesCommand,
   DescribeSecurityGroupsCommand,
@@ -80,6 +81,14 @@ async function described({ vpcId }: Network) {
   };
 }
 
+/** Flow logs of the spoke's own VPC, and the names of their log groups. */
+async function flowLogsOf(name: string) {
+  const { FlowLogs = [] } = await ec2.send(new DescribeFlowLogsCommand({}));
+  return FlowLogs.filter(({ Tags = [] }) =>
+    Tags.some(({ Key, Value }) => Key === "fleet.internal/cluster" && Value === name),
+  );
+}
+
 let network: Network;
 let repository: Awaited<ReturnType<typeof system>>;
 beforeAll(async () => {
@@ -126,5 +135,60 @@ describe("a spoke in a VPC that is there", { timeout: 1_800_000 }, () => {
     await untilGone(SPOKE);
     expect(await described(network)).toEqual(before);
     expect(await spokeInventory(FLEET, SPOKE)).toEqual([]);
+  });
+});
+
+describe("a spoke whose VPC has a flow log", { timeout: 1_800_000 }, () => {
+  const LOGGED = "logged";
+  const file = `spokes/fleet/${LOGGED}/spoke.yaml`;
+  const group = `/aws/vpc-flow-logs/${clusterOf(LOGGED)}`;
+
+  test("has it for the traffic that it asks for, by a role of its own", async () => {
+    await addSpoke(repository, LOGGED, "dev", (added) => {
+      added["spec"].network = { flowLogs: "REJECT" };
+      return added;
+    });
+    await repository.push(`Add spoke ${LOGGED}`);
+    await untilReady(LOGGED);
+    const [log, ...others] = await flowLogsOf(LOGGED);
+    expect(others).toEqual([]);
+    expect(log).toMatchObject({
+      ResourceId: (await spoke(LOGGED)).status.network.vpcId,
+      TrafficType: "REJECT",
+      LogDestination: expect.stringContaining(group),
+      DeliverLogsPermissionArn: expect.stringContaining(`role/${clusterOf(LOGGED)}-flow-logs`),
+    });
+    expect(await spokeInventory(FLEET, LOGGED)).toContain(`log group ${group}`);
+  });
+
+  test("gets another one for other traffic, and none when it asks for none, without a change of anything else", async () => {
+    const { vpcId } = (await spoke(LOGGED)).status.network;
+    const ask = async (flowLogs: string | undefined) => {
+      await repository.edit(file, (edited) => {
+        edited["spec"].network = flowLogs === undefined ? undefined : { flowLogs };
+        return edited;
+      });
+      await repository.push(`Log ${flowLogs ?? "nothing"} of ${LOGGED}`);
+    };
+    await ask("ALL");
+    await eventually(BOOTSTRAP_SECONDS, async () =>
+      expect((await flowLogsOf(LOGGED)).map(({ TrafficType }) => TrafficType)).toEqual(["ALL"]),
+    );
+    await ask(undefined);
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      expect(await flowLogsOf(LOGGED)).toEqual([]);
+      expect((await spokeInventory(FLEET, LOGGED)).filter((line) => line.includes("flow-logs"))).toEqual([]);
+    });
+    expect((await spoke(LOGGED)).status.network.vpcId).toBe(vpcId);
+    await ask("ALL");
+    await eventually(BOOTSTRAP_SECONDS, async () => expect(await flowLogsOf(LOGGED)).toHaveLength(1));
+  });
+
+  test("goes with its flow log", async () => {
+    await repository.remove(`spokes/fleet/${LOGGED}`);
+    await repository.push(`Remove spoke ${LOGGED}`);
+    await untilGone(LOGGED);
+    expect(await flowLogsOf(LOGGED)).toEqual([]);
+    expect(await spokeInventory(FLEET, LOGGED)).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { type DynamoDBClient, paginateListTables } from "@aws-sdk/client-dynamod
 import {
   DescribeAddressesCommand,
   type EC2Client,
+  paginateDescribeFlowLogs,
   paginateDescribeInstances,
   paginateDescribeInternetGateways,
   paginateDescribeLaunchTemplates,
@@ -125,6 +126,11 @@ async function ofNetwork({ ec2: client }: Account, scope: Scope): Promise<string
       ({ VpcEndpointId }) => VpcEndpointId,
     ),
     ours(
+      "flow log",
+      gather(paginateDescribeFlowLogs(ec2, {}), ({ FlowLogs }) => FlowLogs),
+      ({ FlowLogId }) => FlowLogId,
+    ),
+    ours(
       "security group",
       gather(paginateDescribeSecurityGroups(ec2, {}), ({ SecurityGroups }) => SecurityGroups),
       ({ GroupName }) => GroupName,
@@ -193,7 +199,7 @@ async function ofNames(account: Account, scope: Scope): Promise<string[]> {
     ),
     named(
       "log group",
-      gather(paginateDescribeLogGroups({ client: cloudwatchlogs }, { logGroupNamePrefix: "/aws/eks/" }), (page) =>
+      gather(paginateDescribeLogGroups({ client: cloudwatchlogs }, { logGroupNamePrefix: "/aws/" }), (page) =>
         page.logGroups?.map(({ logGroupName }) => logGroupName),
       ),
     ),

@@ -20,7 +20,7 @@ VERSION = "1.5.33"
 # In this order: authorization wraps what those before it replace.
 EXTENSIONS = (
     "credentials", "policy_variables", "iam", "kms", "ec2", "load_balancer_interfaces", "load_balancers", "classic_load_balancers", "peering",
-    "nat_gateways", "duplicates", "dependencies", "dynamodb", "rds", "sqs", "ssm", "route53", "asserted", "quotas", "web_identity", "service_sessions",
+    "nat_gateways", "flow_logs", "duplicates", "dependencies", "dynamodb", "rds", "sqs", "ssm", "route53", "asserted", "quotas", "web_identity", "service_sessions",
     "session_tags", "authorization", "faults", "persistence",
 )
 

@@ -179,6 +179,12 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
       [`spoke ${spoke}`, [...cluster(`fleet-spoke-${spoke}`), ...network(spokeTags(spoke)), ...keys(spokeTags(spoke))]],
       [`machines of ${spoke}`, [...machines(spokeTags(spoke)), ...retagging(spokeTags(spoke))]],
       [`orders of ${spoke}`, orders(`fleet-spoke-${spoke}`)],
+      [
+        `flow log of ${spoke}`,
+        ["CreateLogStream", "PutLogEvents"].map((call) =>
+          on(`logs:${call}`, regional("logs", `log-group:/aws/vpc-flow-logs/fleet-spoke-${spoke}:log-stream:eni-x`)),
+        ),
+      ],
       [`Git credential of ${spoke}`, [on("secretsmanager:GetSecretValue", secret(`fleet/git/spokes/${spoke}`))]],
       ...applications.map((app) => [`${app} of ${spoke}`, data(`fleet-spoke-${spoke}_${app}`)]),
     ]),

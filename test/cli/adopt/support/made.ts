@@ -18,6 +18,7 @@ const withTags = [
   "EIP",
   "NATGateway",
   "VPCEndpoint",
+  "FlowLog",
   "LaunchTemplate",
   "Key",
 ];

@@ -428,6 +428,26 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "network can't be changed",
   },
   { name: "more zones", before: {}, change: { spec: { network: { zones: 3 } } }, refused: "network can't be changed" },
+  { name: "a flow log", change: { spec: { network: { flowLogs: "REJECT" } } } },
+  {
+    name: "a flow log of other traffic than there is",
+    change: { spec: { network: { flowLogs: "NONE" } } },
+    refused: "spec.network.flowLogs",
+    at: "spec.network.flowLogs",
+  },
+  { name: "a flow log later", before: {}, change: { spec: { network: { flowLogs: "ALL" } } } },
+  { name: "no flow log any more", before: { spec: { network: { flowLogs: "ALL" } } }, change: {} },
+  {
+    name: "a flow log with another network",
+    before: { spec: { network: { cidr: "10.100.0.0/16" } } },
+    change: { spec: { network: { flowLogs: "ALL" } } },
+    refused: "network can't be changed while the cluster lives in it, but for flowLogs",
+  },
+  {
+    name: "a flow log of a VPC that is there",
+    change: { spec: { network: { existing: shared, flowLogs: "ALL" } } },
+    refused: "the owner of network.existing decides on flow logs of it",
+  },
   { name: "a VPC that is there", change: { spec: { network: { existing: shared } } } },
   {
     name: "a VPC that is there, with what fleet adopt found of the rest",
