@@ -2,7 +2,7 @@ import { clusterTag, fleetTag, identityTag, principalTags, sharedNetworkTag } fr
 import { fleetNames, hubName } from "../names.ts";
 import { boundaryOfDatabases, databaseKey, databaseService } from "./databases.ts";
 import { ec2Actions, makeStatement, tagNewStatement } from "./ec2.ts";
-import { flowLogActions, flowLogEntries } from "./flow-logs.ts";
+import { flowLogActions, flowLogGroup } from "./flow-logs.ts";
 import {
   arns,
   type Condition,
@@ -84,7 +84,7 @@ function readStatements(scope: BoundaryScope): Statement[] {
       Action: ["eks:DescribeCluster", ...flowLogActions],
       Resource: [
         cluster(`${fleetNames(scope.fleet).spokePrefix}*`),
-        flowLogEntries(scope, ownCluster),
+        `arn:*:logs:*:*:log-group:${flowLogGroup(ownCluster)}*`,
       ],
     },
   ];

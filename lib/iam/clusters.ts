@@ -18,14 +18,6 @@ const clusterCalls = [
   "UpdateNodegroup*",
 ];
 
-/** The whole life of a log group; the wildcards stand for two calls each. */
-export const logGroupCalls: readonly string[] = [
-  "logs:*teLogGroup",
-  "logs:ListTagsForResource",
-  "logs:PutRetentionPolicy",
-  "logs:*agResource",
-];
-
 /**
  * Rules of the security groups that EKS makes for clusters and that say who reaches a private endpoint. EKS gives these groups the name
  * of the cluster as a tag (EKS User Guide, "View Amazon EKS security group requirements for clusters") and none of ours. The rule itself
@@ -41,7 +33,7 @@ function apiRuleStatement(scope: Scope, clusters: string): Statement {
   };
 }
 
-/** The whole life of the EKS clusters that the name or pattern `clusters` names, with the log groups of their control planes. */
+/** The whole life of the EKS clusters that the name or pattern `clusters` names, with the log groups of their control planes and flow logs. */
 export function clusterStatements(scope: Scope, clusters: string): Statement[] {
   const name = arns(scope);
   return [
@@ -55,7 +47,7 @@ export function clusterStatements(scope: Scope, clusters: string): Statement[] {
     {
       Sid: "ControlPlaneLogs",
       Effect: "Allow",
-      Action: logGroupCalls,
+      Action: ["logs:*teLogGroup", "logs:ListTagsForResource", "logs:PutRetentionPolicy", "logs:*agResource"],
       Resource: [name.logGroup(`/aws/eks/${clusters}/cluster*`)],
     },
     apiRuleStatement(scope, clusters),

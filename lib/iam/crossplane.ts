@@ -1,9 +1,9 @@
 import { clusterTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
-import { clusterStatements, logGroupCalls } from "./clusters.ts";
+import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
 import { flowLogCalls, nodeNetworkStatements } from "./ec2.ts";
-import { flowLogGroup, flowLogService } from "./flow-logs.ts";
+import { flowLogService } from "./flow-logs.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
@@ -86,12 +86,6 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
     ...nodeNetworkStatements(scope, flowLogCalls),
-    {
-      Sid: "FlowLogs",
-      Effect: "Allow",
-      Action: logGroupCalls,
-      Resource: [arns(scope).logGroup(`${flowLogGroup(scope.spokePrefix)}*`)],
-    },
     ...spokeKeyStatements(scope),
     ...eksRoleStatements(scope),
     {

@@ -50,22 +50,16 @@ const networks = {
 const launchTemplates = { CreateLaunchTemplate: "launch-template" } as const;
 const vpcs = { CreateNatGateway: "natgateway", CreateVpc: "vpc" } as const;
 
-/** What joins, changes and removes network resources, each of which the fleet tags. */
+/** What joins, changes and removes network resources, each of which the fleet tags. A wildcard stands for calls of one kind and for no others. */
 const networkChanges = [
-  "*ssociateRouteTable",
   "*tachInternetGateway",
-  "CreateNatGateway",
-  "CreateRoute",
-  "CreateRouteTable",
-  "CreateSubnet",
-  "CreateTags",
+  "*teNatGateway",
+  "*teRoute",
+  "*teRouteTable",
+  "*teSubnet",
+  "*teTags",
   "CreateVpcEndpoint",
   "DeleteInternetGateway",
-  "DeleteNatGateway",
-  "DeleteRoute",
-  "DeleteRouteTable",
-  "DeleteSubnet",
-  "DeleteTags",
   "DeleteVpc",
   "DeleteVpcEndpoints",
   "DisassociateAddress",
@@ -94,7 +88,7 @@ interface Calls {
 /** Flow logs of VPCs. A call that makes one names the VPC too, which exists. */
 export const flowLogCalls: Calls = {
   made: { CreateFlowLogs: "vpc-flow-log" },
-  changes: ["CreateFlowLogs", "DeleteFlowLogs"],
+  changes: ["*teFlowLogs"],
 };
 
 const sorted = (made: Calls["made"]): Calls["made"] => Object.fromEntries(Object.entries(made).sort());

@@ -6,8 +6,8 @@ import { serviceTrust } from "./trust.ts";
 /** The service that writes flow logs (Amazon VPC User Guide, "IAM role for publishing flow logs to CloudWatch Logs"). */
 export const flowLogService = "vpc-flow-logs.amazonaws.com";
 
-/** The log group of the VPC of the EKS cluster `cluster`. */
-export const flowLogGroup = (cluster: string): string => `/aws/vpc-flow-logs/${cluster}`;
+/** The log group of the VPC of the EKS cluster `cluster`: beside that of its control plane, with which it shares a statement in policies. */
+export const flowLogGroup = (cluster: string): string => `/aws/eks/${cluster}/cluster-flow-logs`;
 
 /** Who assumes the role that writes: the service, for flow logs of this account and these regions. */
 export const flowLogTrust = (scope: Scope): PolicyDocument =>
@@ -16,17 +16,15 @@ export const flowLogTrust = (scope: Scope): PolicyDocument =>
     ArnLike: { "aws:SourceArn": `arn:${scope.partition}:ec2:${scope.region}:${scope.accountId}:vpc-flow-log/*` },
   });
 
-/** What the service does with the log group. Without CreateLogGroup, which AWS's example has: the group is there. */
+/**
+ * What the service does with the log group. AWS's example has CreateLogGroup too, but the group is there, and DescribeLogGroups, which counts for all groups of an
+ * account or for none: terraform-aws-modules/terraform-aws-vpc (vpc-flow-logs.tf) gives it for the one group, where it has no effect, and the logs arrive.
+ */
 export const flowLogActions: readonly string[] = [
   "logs:CreateLogStream",
-  "logs:DescribeLogGroups",
   "logs:DescribeLogStreams",
   "logs:PutLogEvents",
 ];
-
-/** ARN of what is in the log group of a cluster. */
-export const flowLogEntries = (scope: Scope, cluster: string): string =>
-  arns(scope).logGroup(`${flowLogGroup(cluster)}:*`);
 
 /** What the role may do that writes the flow log of a cluster's VPC. */
 export const flowLogPolicy = (scope: Scope, cluster: string): PolicyDocument =>
@@ -34,5 +32,6 @@ export const flowLogPolicy = (scope: Scope, cluster: string): PolicyDocument =>
     Sid: "WriteFlowLogs",
     Effect: "Allow",
     Action: flowLogActions,
-    Resource: [flowLogEntries(scope, cluster)],
+    // The group, and the streams in it.
+    Resource: [arns(scope).logGroup(`${flowLogGroup(cluster)}*`)],
   });

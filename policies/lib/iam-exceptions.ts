@@ -150,7 +150,6 @@ export const exceptions: readonly Exception[] = [
   },
   ...Object.entries({
     ControlPlaneLogs: ["logs:*agResource", "logs:*teLogGroup"],
-    FlowLogs: ["logs:*agResource", "logs:*teLogGroup"],
     OidcProviders: ["iam:*agOpenIDConnectProvider"],
     RoleUpkeep: ["iam:*agRole", "iam:UpdateRole*"],
     SpokeKeyAliases: ["kms:*Alias"],
@@ -189,7 +188,11 @@ export const exceptions: readonly Exception[] = [
   {
     policy: "*-hub-crossplane",
     statement: "ChangeNetworks",
-    actions: ["ec2:*ssociateRouteTable", "ec2:*tachInternetGateway"],
+    actions: [
+      "ec2:*tachInternetGateway",
+      "ec2:*teFlowLogs",
+      ...["NatGateway", "Route", "RouteTable", "Subnet", "Tags"].map((kind) => `ec2:*te${kind}`),
+    ],
     allResources: true,
     conditions: [...region, ofFleet],
     reason: byTag,

@@ -141,7 +141,7 @@ describe("a spoke in a VPC that is there", { timeout: 1_800_000 }, () => {
 describe("a spoke whose VPC has a flow log", { timeout: 1_800_000 }, () => {
   const LOGGED = "logged";
   const file = `spokes/fleet/${LOGGED}/spoke.yaml`;
-  const group = `/aws/vpc-flow-logs/${clusterOf(LOGGED)}`;
+  const group = `/aws/eks/${clusterOf(LOGGED)}/cluster-flow-logs`;
 
   test("has it for the traffic that it asks for, by a role of its own", async () => {
     await addSpoke(repository, LOGGED, "dev", (added) => {

@@ -22,7 +22,7 @@ function clusterOf(tags: Tags): string | undefined {
 
 export const fleetScope = (fleet: string): Scope => ({
   tags: (tags) => tags.get(fleetTag) === fleet || clusterOf(tags)?.startsWith(`${fleet}-`) === true,
-  name: (name) => new RegExp(`^(alias/|/aws/eks/|/aws/vpc-flow-logs/)?${fleet}[-/]`).test(name),
+  name: (name) => new RegExp(`^(alias/|/aws/eks/)?${fleet}[-/]`).test(name),
 });
 
 /** The hub, with what the whole fleet shares. */
@@ -40,6 +40,6 @@ export function spokeScope(fleet: string, spoke: string): Scope {
   return {
     tags: (tags) =>
       (tags.get(clusterTag) === spoke && (tags.get(fleetTag) ?? fleet) === fleet) || clusterOf(tags) === cluster,
-    name: (name) => new RegExp(`^(alias/|/aws/eks/|/aws/vpc-flow-logs/|Kubernetes secrets of )?${cluster}([-_/]|$)`).test(name),
+    name: (name) => new RegExp(`^(alias/|/aws/eks/|Kubernetes secrets of )?${cluster}([-_/]|$)`).test(name),
   };
 }

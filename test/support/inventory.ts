@@ -199,7 +199,7 @@ async function ofNames(account: Account, scope: Scope): Promise<string[]> {
     ),
     named(
       "log group",
-      gather(paginateDescribeLogGroups({ client: cloudwatchlogs }, { logGroupNamePrefix: "/aws/" }), (page) =>
+      gather(paginateDescribeLogGroups({ client: cloudwatchlogs }, { logGroupNamePrefix: "/aws/eks/" }), (page) =>
         page.logGroups?.map(({ logGroupName }) => logGroupName),
       ),
     ),

@@ -156,7 +156,7 @@ test("asks for the repositories of this release where the definition has no such
   const definition = "platform/api/definition.yaml";
   its.at.write(
     definition,
-    its.at.read(definition).replace("                existing:\n", "                existed:\n"),
+    its.at.read(definition).replace("\n                existing:\n", "\n                existed:\n"),
   );
   await expect(adopt()).rejects.toThrow("merge the repositories of this release first");
 });

@@ -20,7 +20,7 @@ describe("the flow log of a spoke's VPC", () => {
       trafficType: "ALL",
       iamRoleArn: "arn:aws:iam::000000000000:role/fleet-spoke-blue-flow-logs",
       logDestinationType: "cloud-watch-logs",
-      logDestination: "arn:aws:logs:us-east-1:000000000000:log-group:/aws/vpc-flow-logs/fleet-spoke-blue",
+      logDestination: "arn:aws:logs:us-east-1:000000000000:log-group:/aws/eks/fleet-spoke-blue/cluster-flow-logs",
     });
     expect(world.forProvider("flow-log-group")["retentionInDays"]).toBe(30);
   });
@@ -41,7 +41,7 @@ describe("the flow log of a spoke's VPC", () => {
     ]);
     const policy = JSON.parse(String(world.forProvider("policy-flow-logs")["policy"]));
     expect(policy.Statement.map(({ Resource }: { Resource: string[] }) => Resource)).toEqual([
-      ["arn:aws:logs:us-east-1:000000000000:log-group:/aws/vpc-flow-logs/fleet-spoke-blue:*"],
+      ["arn:aws:logs:us-east-1:000000000000:log-group:/aws/eks/fleet-spoke-blue/cluster-flow-logs*"],
     ]);
     expect(world.forProvider("role-flow-logs")["permissionsBoundary"]).toBe("arn:aws:iam::000000000000:policy/fleet-boundary");
   });
