@@ -17,8 +17,7 @@ export const flowLog = define({
     arn: arnOf("vpc-flow-log"),
   },
   async create(aws, request) {
-    const asked = { ...request, ResourceType: "VPC" } as sdk.CreateFlowLogsCommandInput;
-    const made = await api(aws).send(new sdk.CreateFlowLogsCommand(asked));
+    const made = await api(aws).send(new sdk.CreateFlowLogsCommand({ ...request, ResourceType: "VPC" } as never));
     const failure = made.Unsuccessful?.[0]?.Error;
     if (failure) throw new Error(`${failure.Code}: ${failure.Message}`);
     return made.FlowLogIds?.[0];

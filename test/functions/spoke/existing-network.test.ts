@@ -122,6 +122,20 @@ describe("a Spoke in a VPC that is there", () => {
     expect(world.settle().ready).toBe(true);
   });
 
+  test("has Crossplane look again at a network that is refused, because only its owner knows when it is tagged", () => {
+    const looks = (world: World) =>
+      ["vpc", "subnet-private-0"].map((key) => world.object(key).metadata.annotations?.["fleet.internal/look-again"]);
+    const world = told("subnet-private-0", { tags: {} });
+    const first = looks(world);
+    expect(first.every((look) => look !== undefined)).toBe(true);
+    world.now += 31_000;
+    world.step();
+    expect(looks(world)).not.toEqual(first);
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(looks(world)).toEqual([undefined, undefined]);
+  });
+
   test("makes nothing in a network that a fleet made, whatever other tags it has", () => {
     const tags = { "fleet.internal/shared-network": "fleet", "fleet.internal/fleet": "fleet" };
     const ofSpoke = problem(told("vpc", { tags: { ...tags, "fleet.internal/cluster": "green" } }));
