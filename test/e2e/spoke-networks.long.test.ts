@@ -18,7 +18,17 @@ import { sharedNetworkTag } from "../../lib/labels.ts";
 import { outcome } from "../support/process.ts";
 import { account, eventually } from "./support/fleet.ts";
 import { spokeInventory } from "./support/inventory.ts";
-import { addSpoke, BOOTSTRAP_SECONDS, clusterOf, condition, managedOf, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+import {
+  addSpoke,
+  BOOTSTRAP_SECONDS,
+  clusterOf,
+  condition,
+  managedOf,
+  spoke,
+  system,
+  untilGone,
+  untilReady,
+} from "./support/spokes.ts";
 
 /** A spoke in a VPC that the network team made (docs/guides/spoke-networks.md). */
 
@@ -100,7 +110,8 @@ beforeAll(async () => {
   await repository.push(`Add spoke ${SPOKE}`);
 });
 afterAll(async () => {
-  for (const SubnetId of network?.privateSubnetIds ?? []) await outcome(ec2.send(new DeleteSubnetCommand({ SubnetId })));
+  for (const SubnetId of network?.privateSubnetIds ?? [])
+    await outcome(ec2.send(new DeleteSubnetCommand({ SubnetId })));
   await outcome(ec2.send(new DeleteVpcCommand({ VpcId: network?.vpcId ?? "" })));
 });
 

@@ -283,7 +283,11 @@ describe("fleet sweep", () => {
     const shared = running(spoke({ network: { existing: network } }));
     const status = { ...shared.spoke.status, phase: "Deleting", cluster: { name: cluster } };
     const ofOthers = {
-      interfaces: [own(leaked, true), held("ELB net/theirs/2"), own(item("eni-3", { "cluster.k8s.amazonaws.com/name": cluster }), true)],
+      interfaces: [
+        own(leaked, true),
+        held("ELB net/theirs/2"),
+        own(item("eni-3", { "cluster.k8s.amazonaws.com/name": cluster }), true),
+      ],
       groups: [eksGroup, group("sg-2", { "aws:eks:cluster-name": "theirs" })],
     };
     const { asked, code, removed } = await sweepOf([], ofOthers, { ...shared.spoke, status } as Spoke, ["--yes"]);

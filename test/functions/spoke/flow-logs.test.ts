@@ -43,7 +43,9 @@ describe("the flow log of a spoke's VPC", () => {
     expect(policy.Statement.map(({ Resource }: { Resource: string[] }) => Resource)).toEqual([
       ["arn:aws:logs:us-east-1:000000000000:log-group:/aws/eks/fleet-spoke-blue/cluster-flow-logs*"],
     ]);
-    expect(world.forProvider("role-flow-logs")["permissionsBoundary"]).toBe("arn:aws:iam::000000000000:policy/fleet-boundary");
+    expect(world.forProvider("role-flow-logs")["permissionsBoundary"]).toBe(
+      "arn:aws:iam::000000000000:policy/fleet-boundary",
+    );
   });
 
   test("waits for what writes it and for its group", () => {

@@ -202,7 +202,11 @@ describe("through every role that it could make, take over or assume", () => {
       blue["external-secrets"],
       ["sealing keys of dev", "Git credential of blue", "the key of the fleet's secrets"],
     ],
-    ["a node, were it given all rights", blue.node, ["machines of blue", "flow log of blue", "use of a shared network"]],
+    [
+      "a node, were it given all rights",
+      blue.node,
+      ["machines of blue", "flow log of blue", "use of a shared network"],
+    ],
     [
       "the volume driver, were it given all rights",
       blue["aws-ebs-csi-driver"],

@@ -182,7 +182,10 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
       [
         `flow log of ${spoke}`,
         ["CreateLogStream", "PutLogEvents"].map((call) =>
-          on(`logs:${call}`, regional("logs", `log-group:/aws/eks/fleet-spoke-${spoke}/cluster-flow-logs:log-stream:eni-x`)),
+          on(
+            `logs:${call}`,
+            regional("logs", `log-group:/aws/eks/fleet-spoke-${spoke}/cluster-flow-logs:log-stream:eni-x`),
+          ),
         ),
       ],
       [`Git credential of ${spoke}`, [on("secretsmanager:GetSecretValue", secret(`fleet/git/spokes/${spoke}`))]],
