@@ -25,7 +25,7 @@ const scaling = ({ spec, status }: KubeObject) => ({
 const sharedSubnet = (key: string, object: KubeObject, fleet: string): Status => ({
   id: externalName(object),
   vpcId: text(object.spec, "forProvider", "vpcId"),
-  availabilityZone: `${text(object.spec, "forProvider", "region")}${"abcdef"[Number(key.split("-").at(-1))]}`,
+  availabilityZone: `${text(object.spec, "forProvider", "region")}${"abcdef".charAt(Number(key.split("-").at(-1)))}`,
   tags: { [sharedNetworkTag]: fleet },
 });
 
