@@ -91,7 +91,7 @@ async function described({ vpcId }: Network) {
   };
 }
 
-/** Flow logs of the spoke's own VPC, and the names of their log groups. */
+/** Flow logs that the fleet made for a spoke. */
 async function flowLogsOf(name: string) {
   const { FlowLogs = [] } = await ec2.send(new DescribeFlowLogsCommand({}));
   return FlowLogs.filter(({ Tags = [] }) =>
