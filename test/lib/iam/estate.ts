@@ -46,6 +46,8 @@ const network = (tags: Tags): IamRequest[] => [
   ec2("CreateSubnet", "vpc", tags),
   ec2("CreateRoute", "route-table", tags),
   ec2("AttachInternetGateway", "internet-gateway", tags),
+  ec2("CreateFlowLogs", "vpc", tags),
+  ec2("DeleteFlowLogs", "vpc-flow-log", tags),
   ec2("CreateLaunchTemplateVersion", "launch-template", tags),
   ec2("RunInstances", "launch-template", tags),
   ec2("ReleaseAddress", "elastic-ip", tags),
