@@ -238,13 +238,16 @@ describe("the rules blame", () => {
       ["accounts"],
     ],
     [
-      "one region more than the policy of Crossplane's role has room for",
+      "one region more than the policy of Crossplane's role has room for, and a boundary",
       { spokeRegions: regions(4) },
-      ["spokeRegions"],
+      ["spokeRegions", "spokeRegions"],
     ],
     [
       "as many regions as that policy has room for, with accounts besides",
-      { accounts: [{ id: "333333333333", regions: [], scopes: ["dev"] }], spokeRegions: regions(3) },
+      {
+        accounts: ["333333333333", "444444444444"].map((id) => ({ id, regions: [], scopes: ["dev"] })),
+        spokeRegions: regions(3),
+      },
       ["accounts"],
     ],
     [
