@@ -29,7 +29,7 @@ const onAnInstance = {
 /**
  * `unit` needs nothing but npm packages and starts no program; `integration` starts some: Git, Node, a shell. `e2e` runs one after
  * another on an embedded cloud of its own. `long` is what takes longer than a pull request may wait: `npm test -- --project long`.
- * `aws` costs money: `npm run test:aws` (docs/guides/aws-proof.md).
+ * `drills` breaks what spokes need while they are worked on: `npm run drills`, for hours. `aws` costs money: `npm run test:aws` (docs/guides/aws-proof.md).
  */
 export default defineConfig({
   test: {
@@ -72,6 +72,14 @@ export default defineConfig({
           ...onAnInstance,
           name: "long",
           include: [long],
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          ...onAnInstance,
+          name: "drills",
+          include: ["test/drills/**/*.drill.ts"],
           sequence: { groupOrder: 3 },
         },
       },

@@ -1,15 +1,19 @@
 import * as pulumi from "@pulumi/pulumi";
 import { EncryptionKey } from "../components/encryption-key.ts";
-import type { FleetBoundary } from "../components/fleet-boundary.ts";
+import { FleetBoundary } from "../components/fleet-boundary.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import { clusterApiPolicy } from "../lib/iam/cluster-api.ts";
+import { clusterApiBoundary } from "../lib/iam/cluster-api-boundary.ts";
 import type { Tags } from "../lib/labels.ts";
 import { clusterApiController, fleetNames } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
 import type { Settings } from "./settings.ts";
 
-/** What Cluster API on the hub needs in AWS: the role of its AWS provider, and the key of the clusters that it makes. */
+/**
+ * What Cluster API on the hub needs in AWS: the role of its AWS provider, the boundary of the roles that it makes, and the key of its
+ * clusters.
+ */
 export interface ClusterApi {
   readonly role: IrsaRole;
   readonly key: EncryptionKey;
@@ -20,7 +24,6 @@ export function clusterApi(
   settings: Settings,
   account: AwsAccount,
   cluster: HubCluster,
-  boundary: FleetBoundary,
   tags: Tags,
 ): ClusterApi | undefined {
   if (!settings.clusterApi) return undefined;
@@ -33,6 +36,12 @@ export function clusterApi(
     tags,
     // Whatever the stack says: without clusterApi the key would go while clusters that only Kubernetes knows are encrypted with it.
     protect: true,
+  });
+  const boundary = new FleetBoundary("cluster-api-boundary", {
+    policyName: names.clusterApiBoundaryPolicy,
+    description: "Permissions boundary of every role that the fleet's Cluster API makes",
+    document: pulumi.output(account).apply((scope) => clusterApiBoundary({ ...scope, fleet })),
+    tags,
   });
   const role = new IrsaRole("cluster-api", {
     roleName: names.clusterApiRole,

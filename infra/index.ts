@@ -100,7 +100,7 @@ const identities = hubIdentities({
 });
 const agent = metrics && metricsRole(settings, cluster, metrics, tags);
 const argocd = argocdIdentities(settings, account, cluster, tags);
-const makesClusters = clusterApi(settings, account, cluster, boundary, tags);
+const makesClusters = clusterApi(settings, account, cluster, tags);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };

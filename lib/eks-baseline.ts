@@ -51,19 +51,27 @@ export const apiIngress = (cidrIpv4: string) => ({
 /** The fleet decides on an add-on's settings, on those of one that EKS installed too (EKS API Reference, CreateAddon). */
 export const addonConflicts = { resolveConflictsOnCreate: "OVERWRITE", resolveConflictsOnUpdate: "OVERWRITE" } as const;
 
+const volume = (deviceName: string, volumeSize: number) => ({
+  deviceName,
+  ebs: { volumeSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
+});
+
+/**
+ * GiB of the volume that Bottlerocket has for itself, beside the one for images and containers (bottlerocket-os/bottlerocket, README, "Default
+ * volumes"; Karpenter makes both as large, pkg/providers/amifamily/bottlerocket.go).
+ */
+export const bottlerocketDisk = 4;
+
 /**
  * What the launch template of every node group says.
- * @param diskSize root volume in GiB
+ * @param diskSize volume for images and containers in GiB
+ * @param isBottlerocket default: Amazon Linux 2023, which has one volume for everything
  */
-export const nodeTemplate = (diskSize: number) => ({
+export const nodeTemplate = (diskSize: number, isBottlerocket = false) => ({
   updateDefaultVersion: true,
-  blockDeviceMappings: [
-    // The root device of Amazon Linux 2023.
-    {
-      deviceName: "/dev/xvda",
-      ebs: { volumeSize: diskSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
-    },
-  ],
+  blockDeviceMappings: isBottlerocket
+    ? [volume("/dev/xvda", bottlerocketDisk), volume("/dev/xvdb", diskSize)]
+    : [volume("/dev/xvda", diskSize)],
   // One hop: pods that don't use the host's network can't take the node's role from the metadata service (EKS User Guide, "Amazon EKS
   // security best practices", on restricting access to IMDS).
   metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },

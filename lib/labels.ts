@@ -18,6 +18,9 @@ export const watchLabel = { "reconcile.fluxcd.io/watch": "Enabled" } as const;
 /** On the Flux objects on the hub that act on a spoke. The kubeconfig variant of the composition is patched into these. */
 export const targetLabel = { [`${group}/target`]: "spoke" } as const;
 
+/** On the nodes of a group of `spec.nodeGroups`: its name there, which stays when another group of EKS takes its place. */
+export const nodeGroupLabel = `${group}/node-group`;
+
 /** On the Kustomizations on the hub that make HelmReleases with {@link targetLabel}: the variant is handed on to those. */
 export const releasesLabel = { [`${group}/releases`]: "spoke" } as const;
 

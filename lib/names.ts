@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 export const nameLimits = {
   eksCluster: 100,
   eksNodeGroup: 63,
+  ec2LaunchTemplate: 128,
   iamRole: 64,
   iamPolicy: 128,
   kmsAlias: 250,
@@ -99,6 +100,8 @@ export function fleetNames(fleet: string) {
     /** Of Cluster API's AWS provider on the hub, and the key of the Kubernetes secrets of clusters that it makes. */
     clusterApiRole: `${hub}-cluster-api`,
     clusterApiKeyAlias: `alias/${fleet}-cluster-api`,
+    /** Of the roles that it makes; templates/cluster-api names it. */
+    clusterApiBoundaryPolicy: `${fleet}-cluster-api-boundary`,
     /** With which Grafana reads the fleet's metrics. */
     grafanaRole: `${hub}-grafana`,
     boundaryPolicy: `${fleet}-boundary`,
@@ -120,6 +123,12 @@ export function fleetNames(fleet: string) {
     /** Prefix of every sealing key in Secrets Manager. */
     sealingKeyPrefix: `${fleet}/sealing-keys/`,
   };
+}
+
+/** Names of the boundary policies that the stack makes. */
+export function fleetBoundaries(fleet: string): string[] {
+  const names = fleetNames(fleet);
+  return [names.boundaryPolicy, names.tenantBoundaryPolicy, names.addonBoundaryPolicy, names.clusterApiBoundaryPolicy];
 }
 
 /** Whether an IAM role is one that the fleet makes: of its controllers, its nodes, or an application's pods. */
@@ -148,9 +157,7 @@ export function derivedNames(
       ...[names.clusterRole, names.nodeRole, names.metricsRole, names.grafanaRole, names.argocdSecretsRole],
       ...hubIdentities.map(names.identityRole),
     ].map((name) => ({ kind: "iamRole", name }) as const),
-    { kind: "iamPolicy", name: names.boundaryPolicy },
-    { kind: "iamPolicy", name: names.tenantBoundaryPolicy },
-    { kind: "iamPolicy", name: names.addonBoundaryPolicy },
+    ...fleetBoundaries(fleet).map((name) => ({ kind: "iamPolicy", name }) as const),
     { kind: "kmsAlias", name: names.clusterKeyAlias },
     { kind: "kmsAlias", name: names.secretsKeyAlias },
     { kind: "logGroup", name: names.clusterLogGroup },

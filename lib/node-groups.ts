@@ -20,9 +20,12 @@ const canonical = ({ instanceTypes, amiType, capacityType, subnetIds = [] }: Fix
 /** Whether one group can be both. */
 export const sameFixedFields = (a: FixedNodeFields, b: FixedNodeFields): boolean => canonical(a) === canonical(b);
 
+/** Hexadecimal digits in the name of a group. */
+export const digestLength = 8;
+
 /** Eight hexadecimal digits that follow from the fields. */
 export const nodeDigest = (fields: FixedNodeFields): string =>
-  createHash("sha256").update(canonical(fields)).digest("hex").slice(0, 8);
+  createHash("sha256").update(canonical(fields)).digest("hex").slice(0, digestLength);
 
 /** Name in AWS of the group with these fields: groups with other fields can stand beside it, and one comes before the other goes. */
 export function nodeGroupName(base: string, fields: FixedNodeFields): string {

@@ -3,6 +3,7 @@ import { flowLogGroup } from "./iam/flow-logs.ts";
 import type { ServiceAccountRef } from "./iam/trust.ts";
 import { group } from "./labels.ts";
 import { hubName, lengthSafe, nameLimits, namespaces } from "./names.ts";
+import { digestLength } from "./node-groups.ts";
 
 /** The Spoke API, as repos/gitops-system/platform/api defines it. */
 export const spokeApi = {
@@ -78,6 +79,11 @@ export function spokeNames(prefix: string, name: string) {
     identityRole: (identity: SpokeIdentity) => role(identity.replaceAll("_", "-")),
     addonRole: (addon: string) => role(`addon-${addon.replaceAll("_", "-")}`),
     nodeGroup: lengthSafe(`${cluster}-nodes`, nameLimits.eksNodeGroup),
+    /** A further group's; no cluster's name has the underscore, so that no two spokes share one. */
+    furtherGroup: (group: string) =>
+      `${lengthSafe(cluster, nameLimits.eksNodeGroup - digestLength - group.length - 2)}_${group}`,
+    /** Of a further group; unique in the region. */
+    furtherTemplate: (group: string) => `${cluster}_${group}`,
     keyAlias: `alias/${cluster}`,
     /** Beginning of names in RDS. */
     databases: databasePrefix(prefix, cluster),

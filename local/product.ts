@@ -10,6 +10,7 @@ export { newSpoke } from "../cli/spoke/folder.ts";
 export { finishMove, moveSpokes } from "../cli/spoke/move.ts";
 export { charts, kubernetesVersions } from "../components/versions.ts";
 export { managedKinds } from "../functions/spoke/kinds.ts";
+export { bundle } from "../functions/spoke/package/bundle.ts";
 export { distribution, hasApt, unpackPackages } from "../functions/spoke/package/debian.ts";
 export { FUNCTION_REPOSITORY, functionPackage } from "../functions/spoke/package/function.ts";
 export {
@@ -26,7 +27,7 @@ export {
 } from "../functions/spoke/package/layer.ts";
 export type { Platform } from "../functions/spoke/package/layout.ts";
 export { type PackageSpec, packageYaml, writePackage } from "../functions/spoke/package/package.ts";
-export { NODE_VERSION, ownNode, writeRuntime } from "../functions/spoke/package/runtime.ts";
+export { NODE, NODE_VERSION, ownNode, writeRuntime } from "../functions/spoke/package/runtime.ts";
 export { keys } from "../infra/settings.ts";
 export { type Cidr, contains, networkOf, parseCidr, reservedFor } from "../lib/cidr.ts";
 export { notApplied } from "../lib/flux-applied.ts";

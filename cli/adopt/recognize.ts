@@ -1,10 +1,12 @@
-import type { Existing, ExistingNetwork, FlowLogTraffic } from "../../functions/spoke/api.ts";
-import { ruleField } from "../../functions/spoke/existing.ts";
+import type { Existing, ExistingNetwork, FlowLogTraffic, SpokeSpec } from "../../functions/spoke/api.ts";
+import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
+import { ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
+import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
 import { resources, sides } from "../../functions/spoke/resources.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
-import { type FixedNodeFields, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
+import { nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { compare } from "../../lib/version.ts";
 import type { InAws, Tagged } from "./aws.ts";
@@ -12,7 +14,7 @@ import type { InAws, Tagged } from "./aws.ts";
 /** Which resource in AWS is which part of a spoke. */
 
 /** What decides which parts a spoke has; defaults are filled in. */
-export interface AdoptedSpec {
+export interface AdoptedSpec extends Pick<SpokeSpec, "nodes" | "nodeGroups"> {
   readonly kubernetesVersion: string;
   readonly network: {
     readonly cidr?: string;
@@ -22,7 +24,6 @@ export interface AdoptedSpec {
     readonly existing?: ExistingNetwork;
     readonly flowLogs?: FlowLogTraffic;
   };
-  readonly nodes: FixedNodeFields;
 }
 
 export interface Subject {
@@ -53,11 +54,10 @@ export interface Recognized {
 /** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
 type Part = readonly [key: string, kind: ManagedKind, name: string];
 
-const templatePart: Part = [resources.launchTemplate.key, "LaunchTemplate", "nodes"];
-
 /** The parts that carry tags. Of a network of somebody else nothing does. */
-function partsOf({ network: { zones, natGateways, existing, flowLogs } }: AdoptedSpec): Part[] {
-  if (existing !== undefined) return [templatePart];
+function partsOf({ network: { zones, natGateways, existing, flowLogs }, ...spec }: AdoptedSpec): Part[] {
+  const templates = askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]);
+  if (existing !== undefined) return templates;
   const places = Array.from({ length: zones }, (_, zone) => zone);
   const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [] }[natGateways];
   return [
@@ -75,7 +75,7 @@ function partsOf({ network: { zones, natGateways, existing, flowLogs } }: Adopte
       const key = traffic && resources.flowLog(traffic).key;
       return key === undefined ? [] : [[key, "FlowLog", key]];
     }),
-    templatePart,
+    ...templates,
   ];
 }
 
@@ -152,15 +152,37 @@ function associationsOf(found: ReadonlyMap<string, Tagged>, { tagged }: InAws, z
   );
 }
 
-/** The node group whose name has no digest, while its fields are those that the Spoke asks for, and groups that are neither. */
-function nodeGroupsOf({ prefix, spoke, spec: { nodes } }: Subject, { cluster }: InAws) {
-  const base = spokeNames(prefix, spoke).nodeGroup;
-  const groups = cluster?.nodeGroups ?? {};
-  const current = nodeGroupName(base, nodes);
-  const undigested = groups[base];
-  const isFirst = undigested !== undefined && groups[current] === undefined && sameFixedFields(undigested, nodes);
-  const others = Object.keys(groups).filter((name) => name !== current && !(isFirst && name === base));
+/** The node group whose name has no digest, while its fields are those that the Spoke asks for, and groups that it does not ask for. */
+function nodeGroupsOf({ prefix, spoke, spec }: Subject, { cluster }: InAws) {
+  const names = spokeNames(prefix, spoke);
+  const base = names.nodeGroup;
+  const inAws = cluster?.nodeGroups ?? {};
+  const asked = askedGroups(spec);
+  const current = asked.map((group) =>
+    nodeGroupName(group.name === firstGroup ? base : names.furtherGroup(group.name), group),
+  );
+  const first = asked.findIndex(({ name }) => name === firstGroup);
+  const [nodes, name = base] = [asked[first], current[first]];
+  const undigested = inAws[base];
+  const isFirst =
+    nodes !== undefined && undigested !== undefined && inAws[name] === undefined && sameFixedFields(undigested, nodes);
+  const others = Object.keys(inAws).filter((each) => !current.includes(each) && !(isFirst && each === base));
   return { first: isFirst ? base : undefined, others };
+}
+
+/** What was found, in the form of `spec.existing`: launch templates of further node groups stand together. */
+function existingOf(
+  found: readonly (readonly [key: string, id: string])[],
+  rules: Readonly<Record<string, string>>,
+): Existing {
+  const groupOf = (key: string) => launchTemplateOf(key)?.group ?? firstGroup;
+  const isFurther = ([key]: readonly [string, string]) => groupOf(key) !== firstGroup;
+  const templates = found.filter(isFurther).map(([key, id]) => [groupOf(key), id] as const);
+  return {
+    ...Object.fromEntries(found.filter((each) => !isFurther(each))),
+    ...(templates.length > 0 ? { [templatesField]: Object.fromEntries(templates) } : {}),
+    ...(Object.keys(rules).length > 0 ? { [ruleField]: rules } : {}),
+  };
 }
 
 /** Tells the parts of a spoke by the tags that the Composition gives them. */
@@ -191,13 +213,12 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
     [resources.oidcProvider.key, cluster?.oidcProvider],
     ...(first === undefined ? [] : [[resources.nodeGroup().key, first] as const]),
   ];
-  const rules = cluster?.rules ?? {};
   const all = new Set([...candidates.values()].flat());
   return {
-    existing: {
-      ...Object.fromEntries(known.filter(([, id]) => id !== undefined)),
-      ...(Object.keys(rules).length > 0 ? { [ruleField]: rules } : {}),
-    },
+    existing: existingOf(
+      known.flatMap(([key, id]) => (id === undefined ? [] : [[key, id] as const])),
+      cluster?.rules ?? {},
+    ),
     cidr: found.get(resources.vpc.key)?.cidr,
     availabilityZones: zonesOf(spec, found),
     missing: [

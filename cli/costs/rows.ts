@@ -1,5 +1,11 @@
 import { type Amount, type ClusterCost, type ClusterShape, clusterCost, items, sum } from "../../lib/costs/cluster.ts";
 
+interface NodeCount {
+  readonly min: number;
+  readonly desired: number;
+  readonly max: number;
+}
+
 /** One cluster of a fleet, as `-o json` and `-o yaml` write it; amounts are US dollars a month, to the cent. */
 export interface Row extends ClusterCost {
   /** That of the spoke, or hub. */
@@ -8,10 +14,12 @@ export interface Row extends ClusterCost {
   readonly environment: string;
   readonly tenant: string;
   readonly region: string;
-  /** The instance type that is counted. */
+  /** The instance type that is counted; undefined where there are several groups of nodes. */
   readonly instanceType: string | undefined;
-  /** Undefined of a cluster that Cluster API makes: its HelmRelease says it. */
-  readonly nodes: { readonly min: number; readonly desired: number; readonly max: number } | undefined;
+  /** Of all groups. Undefined of a cluster that Cluster API makes: its HelmRelease says it. */
+  readonly nodes: NodeCount | undefined;
+  /** Where there are several. */
+  readonly nodeGroups?: readonly (NodeCount & { readonly instanceType: string | undefined })[];
   /** Whether every price is known. */
   readonly isComplete: boolean;
 }
@@ -44,7 +52,10 @@ const toTheCent = ({ least, usual, most }: Amount): Amount => ({
 /** @param of whose cluster it is */
 export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">, shape: ClusterShape): Row {
   const cost = clusterCost(shape);
-  const { nodes } = shape;
+  const groups = shape.nodes?.map(({ instanceTypes: [instanceType], min, desired, max }) => {
+    return { instanceType, min, desired, max };
+  });
+  const total = (field: keyof NodeCount) => (groups ?? []).reduce((all, group) => all + group[field], 0);
   const known = items.flatMap((item) => {
     const amount = cost.items[item];
     return amount === undefined ? [] : [[item, toTheCent(amount)] as const];
@@ -52,8 +63,9 @@ export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">
   return {
     ...of,
     region: shape.region,
-    instanceType: nodes?.instanceTypes[0],
-    nodes: nodes && { min: nodes.min, desired: nodes.desired, max: nodes.max },
+    instanceType: groups?.length === 1 ? groups[0]?.instanceType : undefined,
+    nodes: groups && { min: total("min"), desired: total("desired"), max: total("max") },
+    ...(groups !== undefined && groups.length > 1 ? { nodeGroups: groups } : {}),
     ...cost,
     isComplete: cost.unknown.length === 0,
     month: toTheCent(cost.month),

@@ -1,21 +1,26 @@
-import type { SpokeSpec } from "../../functions/spoke/api.ts";
+import type { NodeGroupSpec, SpokeSpec } from "../../functions/spoke/api.ts";
 import { isMadeElsewhere } from "../../functions/spoke/made-elsewhere.ts";
 import type { Readable } from "../../infra/settings.ts";
 import type { ClusterShape } from "../../lib/costs/cluster.ts";
+import { bottlerocketDisk } from "../../lib/eks-baseline.ts";
 import { natGatewayCount } from "../../lib/nat-gateways.ts";
 
-type Counted = Pick<SpokeSpec, "existing" | "network" | "nodes" | "region">;
+type Counted = Pick<SpokeSpec, "existing" | "network" | "nodes" | "nodeGroups" | "region">;
 
 /** What is paid for of a spoke, by its specification with the defaults filled in (functions/spoke/parts). */
 export function spokeShape(spec: Counted): ClusterShape {
-  const { region, network, nodes } = spec;
+  const { region, network } = spec;
   // Nodes and NAT gateways of the Spoke have no effect there, and the key is the hub's, for all of these clusters.
   if (isMadeElsewhere({ spec })) return { region, natGateways: 0, keys: 0, secrets: 0 };
-  const { instanceTypes, diskSize, min, desired, max } = nodes;
+  const groups: readonly (SpokeSpec["nodes"] | NodeGroupSpec)[] = spec.nodeGroups ?? [spec.nodes];
   return {
     region,
-    // Without a NAT gateway nodes are in the public subnets.
-    nodes: { instanceTypes, diskSize, min, desired, max, arePublic: network.natGateways === "none" },
+    nodes: groups.map(({ diskSize, instanceTypes, min, desired, max, ...more }) => ({
+      ...{ instanceTypes, min, desired, max },
+      diskSize: "amiFamily" in more && more.amiFamily === "Bottlerocket" ? diskSize + bottlerocketDisk : diskSize,
+      // Without a NAT gateway nodes are in the public subnets.
+      arePublic: network.natGateways === "none",
+    })),
     // Of a network that is there its owner pays them.
     natGateways: network.existing === undefined ? natGatewayCount(network.natGateways, network.zones) : 0,
     keys: 1,
@@ -36,11 +41,13 @@ export function hubShape(settings: Readable, region: string | undefined): Cluste
   const hasOwnNetwork = !settings.vpcId;
   return {
     region,
-    nodes: {
-      ...{ instanceTypes: nodeInstanceTypes, diskSize: nodeDiskSize },
-      ...{ min: nodeMin, desired: nodeDesired, max: nodeMax },
-      arePublic: hasOwnNetwork && natGateways === "none",
-    },
+    nodes: [
+      {
+        ...{ instanceTypes: nodeInstanceTypes, diskSize: nodeDiskSize },
+        ...{ min: nodeMin, desired: nodeDesired, max: nodeMax },
+        arePublic: hasOwnNetwork && natGateways === "none",
+      },
+    ],
     natGateways: hasOwnNetwork ? natGatewayCount(natGateways, zones) : 0,
     keys: 2 + (settings.clusterApi ? 1 : 0),
     secrets: sealingKeys.length + 2,

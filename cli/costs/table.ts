@@ -12,10 +12,13 @@ const usual = ({ usual }: Amount, isComplete: boolean): string => `${isComplete 
 const range = ({ least, most }: Amount, isComplete: boolean): string =>
   !isComplete || inDollars(least) === inDollars(most) ? "-" : `${inDollars(least)} to ${inDollars(most)}`;
 
-function nodesText({ nodes, instanceType }: Row): string {
+function nodesText({ nodes, instanceType, nodeGroups }: Row): string {
   if (nodes === undefined) return "by Cluster API";
-  const { min, desired, max } = nodes;
-  return `${desired}${min === max ? "" : ` (${min} to ${max})`} ${instanceType ?? ""}`.trimEnd();
+  return (nodeGroups ?? [{ ...nodes, instanceType }])
+    .map(({ min, desired, max, instanceType: type = "" }) =>
+      `${desired}${min === max ? "" : ` (${min} to ${max})`} ${type}`.trimEnd(),
+    )
+    .join(", ");
 }
 
 /** Of one fleet its name is no column. */

@@ -31,8 +31,9 @@ const nothing: Counted = { month: 0, unknown: [], of: undefined };
 /** Undefined where a field has not the type of the Spoke API, which `fleet check` tells. */
 function costOf(spoke: Spoke | undefined): Counted | undefined {
   if (spoke === undefined) return nothing;
-  const { network, nodes } = spoke.spec;
-  if (!isObject(network) || !isObject(nodes) || !Array.isArray(nodes.instanceTypes)) return undefined;
+  const { network, nodes, nodeGroups = [] } = spoke.spec;
+  const isGroup = (group: unknown) => isObject(group) && Array.isArray(group["instanceTypes"]);
+  if (!isObject(network) || !Array.isArray(nodeGroups) || ![nodes, ...nodeGroups].every(isGroup)) return undefined;
   const shape = spokeShape(spoke.spec);
   const { month, unknown } = clusterCost(shape);
   if (!Number.isFinite(month.usual)) return undefined;
@@ -41,9 +42,8 @@ function costOf(spoke: Spoke | undefined): Counted | undefined {
 
 /** What of a cluster the usual amount counts. */
 function usualOf({ nodes, ...others }: ClusterShape): object {
-  if (nodes === undefined) return others;
-  const { instanceTypes, min: _, max: __, ...counted } = nodes;
-  return { ...others, ...counted, type: instanceTypes[0] };
+  const groups = nodes?.map(({ instanceTypes: [type], min: _, max: __, ...counted }) => ({ ...counted, type }));
+  return { ...others, groups };
 }
 
 const isComplete = ({ before, after }: CostChange): boolean => before.unknown.length + after.unknown.length === 0;

@@ -48,7 +48,7 @@ export function atProvider(key: string, object: KubeObject, account: string, fle
     case "NATGateway":
       return { id: `natgateway-${key}`, publicIp: `203.0.113.${key.slice(-1)}` };
     case "LaunchTemplate":
-      return { id: "lt-1", latestVersion: object.metadata.generation };
+      return { id: key === "launch-template" ? "lt-1" : `lt-${key}`, latestVersion: object.metadata.generation };
     case "OpenIDConnectProvider":
       return { id: key, arn: `arn:aws:iam::${account}:oidc-provider/${text(spec, "url").replace("https://", "")}` };
     case "NodeGroup": {

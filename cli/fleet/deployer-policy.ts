@@ -7,7 +7,7 @@ import { keys } from "../../infra/settings.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { grafanaAuthentications } from "../../lib/iam/grafana.ts";
 import { dnsSuffix, partitionOf } from "../../lib/iam/policy.ts";
-import { fleetNames } from "../../lib/names.ts";
+import { fleetBoundaries } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
@@ -90,9 +90,7 @@ const outProblems = (out: string | undefined): Problem[] =>
 
 /** The fleet's own boundaries can't limit the deployer, which creates and changes them. */
 export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Problem[] {
-  const { addonBoundaryPolicy, boundaryPolicy, tenantBoundaryPolicy } = fleetNames(fleet);
-  if (![addonBoundaryPolicy, boundaryPolicy, tenantBoundaryPolicy].some((name) => boundary.endsWith(`:policy/${name}`)))
-    return [];
+  if (!fleetBoundaries(fleet).some((name) => boundary.endsWith(`:policy/${name}`))) return [];
   return [
     {
       key: "--boundary",

@@ -42,16 +42,29 @@ async function lookAt(spoke: Spoke, access: ClusterAccess | string, reach: Reach
   }
 }
 
-/** What the hub says of these Spokes and, unless `isOffline`, what each says itself. */
-export async function look(
+/** What each of these Spokes says itself, in their order. @param told hears of each as soon as it is known */
+export async function looks(
   { hub, reach }: Fleet,
   spokes: readonly Spoke[],
-  isOffline: boolean,
   { deadline, atOnce } = patience,
-): Promise<Row[]> {
-  if (isOffline || spokes.length === 0) return spokes.map((spoke) => rowOf(spoke, {}));
+  told: (spoke: Spoke, look: Look) => void = () => {},
+): Promise<Look[]> {
+  if (spokes.length === 0) return [];
   const clusters = await hub.list(clusterKind);
-  return each(spokes, atOnce, async (spoke) =>
-    rowOf(spoke, await lookAt(spoke, accessOf(spoke, clusters), reach, deadline)),
-  );
+  return each(spokes, atOnce, async (spoke) => {
+    const found = await lookAt(spoke, accessOf(spoke, clusters), reach, deadline);
+    told(spoke, found);
+    return found;
+  });
+}
+
+/** What the hub says of these Spokes and, unless `isOffline`, what each says itself. */
+export async function look(
+  fleet: Fleet,
+  spokes: readonly Spoke[],
+  isOffline: boolean,
+  patient = patience,
+): Promise<Row[]> {
+  const found = isOffline ? [] : await looks(fleet, spokes, patient);
+  return spokes.map((spoke, index) => rowOf(spoke, found[index] ?? {}));
 }

@@ -40,13 +40,13 @@ const isWorkloads = ({ kind, metadata }: KubeObject): boolean =>
   kind === "Kustomization" && metadata.namespace === namespaces.flux && metadata.name === "workloads";
 
 /** The objects of Flux that bring a spoke's applications, by their namespaces: each application has one of its own (repos/gitops-workloads). */
-function applicationsOf(objects: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
+export function applicationsOf(objects: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
   const own = objects.filter(({ metadata: { namespace } }) => !isPlatformNamespace(namespace ?? ""));
   return Map.groupBy(own, ({ metadata: { namespace = "" } }) => namespace);
 }
 
 /** What Flux says of an object that is not healthy. */
-const saidOf = (object: KubeObject): string =>
+export const saidOf = (object: KubeObject): string =>
   failureOf(object)?.message ??
   `${object.kind} ${object.metadata.name}: ${condition(object, "Ready")?.message ?? "not begun"}`;
 

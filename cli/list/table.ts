@@ -5,7 +5,7 @@ import type { Row } from "./rows.ts";
 const day = 24 * hour;
 
 /** How long ago something was made: `40s`, `5h12m`, and in days from two on. */
-function ageOf(created: string | undefined, now: number): string {
+export function ageOf(created: string | undefined, now: number): string {
   if (created === undefined) return "-";
   const age = now - Date.parse(created);
   return age < 2 * day ? inWords(age) : `${Math.floor(age / day)}d`;

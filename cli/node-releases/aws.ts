@@ -1,26 +1,53 @@
+import type { AmiType } from "../../functions/spoke/api.ts";
 import type { Run } from "../doctor/process.ts";
 
-/** AMI types of nodes, with the architecture in the names of AWS's parameters. */
-const amiTypes: Readonly<Record<string, "x86_64" | "arm64">> = {
-  AL2023_x86_64_STANDARD: "x86_64",
-  AL2023_ARM_64_STANDARD: "arm64",
+/** Name of a parameter, by the minor of Kubernetes. */
+type Name = (version: string) => string;
+
+const linux =
+  (architecture: string, variant: string): Name =>
+  (version) =>
+    `/aws/service/eks/optimized-ami/${version}/amazon-linux-2023/${architecture}/${variant}/recommended/release_version`;
+const bottlerocket =
+  (architecture: string, variant = ""): Name =>
+  (version) =>
+    `/aws/service/bottlerocket/aws-k8s-${version}${variant}/${architecture}/latest/image_version`;
+
+/** AMI types of nodes, with the names of AWS's parameters. */
+const amiTypes: Readonly<Record<AmiType, Name>> = {
+  AL2023_x86_64_STANDARD: linux("x86_64", "standard"),
+  AL2023_ARM_64_STANDARD: linux("arm64", "standard"),
+  AL2023_x86_64_NVIDIA: linux("x86_64", "nvidia"),
+  AL2023_ARM_64_NVIDIA: linux("arm64", "nvidia"),
+  BOTTLEROCKET_x86_64: bottlerocket("x86_64"),
+  BOTTLEROCKET_ARM_64: bottlerocket("arm64"),
+  BOTTLEROCKET_x86_64_NVIDIA: bottlerocket("x86_64", "-nvidia"),
+  BOTTLEROCKET_ARM_64_NVIDIA: bottlerocket("arm64", "-nvidia"),
 };
 
-/** The public parameter with the newest release of an AMI (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs"). */
+/** Whether a parameter has the newest release of this AMI type. */
+export const isAmiType = (name: string): name is AmiType => Object.hasOwn(amiTypes, name);
+
+/** The AMI types of `spec.nodes`: the Composition gets the releases of others where it names one already. */
+export const standardTypes: readonly AmiType[] = ["AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"];
+
+/**
+ * The public parameter with the newest release of an AMI (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs" and "Retrieve
+ * recommended Bottlerocket AMI IDs").
+ */
 export interface AmiParameter {
   readonly kubernetesVersion: string;
-  readonly amiType: string;
+  readonly amiType: AmiType;
   readonly name: string;
 }
 
 /** The parameters of all combinations of Kubernetes versions and AMI types. */
-export const parameters = (versions: readonly string[], types = Object.keys(amiTypes)): readonly AmiParameter[] =>
+export const parameters = (
+  versions: readonly string[],
+  types: readonly AmiType[] = standardTypes,
+): readonly AmiParameter[] =>
   versions.flatMap((kubernetesVersion) =>
-    types.map((amiType) => ({
-      kubernetesVersion,
-      amiType,
-      name: `/aws/service/eks/optimized-ami/${kubernetesVersion}/amazon-linux-2023/${amiTypes[amiType]}/standard/recommended/release_version`,
-    })),
+    types.map((amiType) => ({ kubernetesVersion, amiType, name: amiTypes[amiType](kubernetesVersion) })),
   );
 
 /** Maximum number of names in one call (Systems Manager API reference, GetParameters). */

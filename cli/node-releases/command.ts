@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { AmiType } from "../../functions/spoke/api.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { type Run, runner } from "../doctor/process.ts";
 import { readStack } from "../doctor/stack.ts";
 import { readLine } from "../line.ts";
 import { projectRoot } from "../project.ts";
 import { refuse, together, UsageError } from "../usage.ts";
-import { type AmiParameter, newestReleases, parameters } from "./aws.ts";
+import { type AmiParameter, isAmiType, newestReleases, parameters } from "./aws.ts";
 import { raised, raisedHub } from "./edit.ts";
 
 export const summary = "raise the nodes' AMI releases in Git to the newest ones that EKS recommends";
@@ -18,7 +19,8 @@ EKS never renews the AMI of nodes by itself. This command asks AWS for the newes
 releases and comments that are there stay. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
 replaced one node after another.
 
-  --repository DIR       a checkout of gitops-system: the releases of spokes in platform/composition/composition.yaml
+  --repository DIR       a checkout of gitops-system: the releases of spokes in platform/composition/composition.yaml; of AMIs for
+                         NVIDIA GPUs and of Bottlerocket those that it names already
   --stack NAME           the stack of a hub: nodeReleaseVersion in stacks/Pulumi.NAME.yaml, for its region
   --region REGION        AWS region that is asked; default: the stack's, else that of the aws CLI
   --channel ENVIRONMENT  the environments whose spokes take the change of the Composition now, all others later; may be repeated;
@@ -113,13 +115,13 @@ interface HubStack {
   readonly file: string;
   readonly region: string | undefined;
   readonly kubernetesVersion: string;
-  readonly amiType: string;
+  readonly amiType: AmiType;
 }
 
 async function stackOf(root: string, name: string, program: Run): Promise<HubStack> {
   const { stack, findings } = await readStack({ root, stack: name, configFile: undefined }, program);
   const { kubernetesVersion, nodeAmiType } = stack?.settings ?? {};
-  if (stack !== undefined && kubernetesVersion !== undefined && nodeAmiType !== undefined)
+  if (stack !== undefined && kubernetesVersion !== undefined && nodeAmiType !== undefined && isAmiType(nodeAmiType))
     return { name, file: stack.file, region: stack.region, kubernetesVersion, amiType: nodeAmiType };
   throw new UsageError(
     `the stack ${name} can't be read: ${findings.map(({ name, message }) => `${name} ${message}`).join("; ")}. fleet doctor --stack ${name} says more`,

@@ -1,6 +1,7 @@
 import { type Document, isMap, isScalar, parseDocument } from "yaml";
+import { compareReleases } from "../../lib/node-releases.ts";
 import { channelOf, channelPrefix } from "../environment/composition.ts";
-import { type AmiParameter, parameters } from "./aws.ts";
+import { type AmiParameter, isAmiType, parameters, standardTypes } from "./aws.ts";
 
 /** The new text of a file, and its changes, each as a line for a person. */
 export interface Edited {
@@ -10,11 +11,9 @@ export interface Edited {
 
 const table = ["spec", "pipeline", 0, "input", "kubernetesVersions"];
 
-/** The day of a release `1.35.2-20261101`: within a Kubernetes minor EKS's releases are ordered by it. */
-const day = (release: string): string => release.split("-").at(-1) ?? "";
-
 /** Whether there is no release yet, or an older one. EKS rolls none back (UpdateNodegroupVersion, API reference). */
-const isOlder = (release: unknown, than: string): boolean => typeof release !== "string" || day(release) < day(than);
+const isOlder = (release: unknown, than: string, amiType: string): boolean =>
+  typeof release !== "string" || compareReleases(amiType, release, than) < 0;
 
 const change = (where: string, before: unknown, after: string): string =>
   `${where}: ${typeof before === "string" && before !== "" ? before : "none"} -> ${after}`;
@@ -22,7 +21,8 @@ const change = (where: string, before: unknown, after: string): string =>
 const written = (document: Document): string => document.toString({ lineWidth: 0, flowCollectionPadding: false });
 
 /**
- * The Composition with the newest releases for each of its Kubernetes versions. With `channels` only these environments get it.
+ * The Composition with the newest releases for each of its Kubernetes versions, of the AMI types of `spec.nodes` and of those that it names
+ * there already. With `channels` only these environments get it.
  * @throws Error for a file of another form, or a channel that it does not have
  */
 export async function raised(
@@ -36,12 +36,17 @@ export async function raised(
     throw new Error(
       "platform/composition/composition.yaml has no table kubernetesVersions in the input of its first step",
     );
-  const releases = await newest(parameters(versions.items.map(({ key }) => String(key))));
+  const wanted = versions.items.flatMap(({ key }) => {
+    const nodes = document.getIn([...table, String(key), "nodes"]);
+    const named = isMap(nodes) ? nodes.items.map((item) => String(item.key)).filter(isAmiType) : [];
+    return parameters([String(key)], [...new Set([...standardTypes, ...named])]);
+  });
+  const releases = await newest(wanted);
   const changes: string[] = [];
   for (const [{ kubernetesVersion, amiType }, release] of releases) {
     const path = [...table, kubernetesVersion, "nodes", amiType];
     const before = document.getIn(path);
-    if (!isOlder(before, release)) continue;
+    if (!isOlder(before, release, amiType)) continue;
     document.setIn(path, release);
     changes.push(change(`Kubernetes ${kubernetesVersion}, ${amiType}`, before, release));
   }
@@ -80,7 +85,7 @@ export function raisedHub(text: string, stack: string, release: string): Edited 
   const before = isScalar(node) ? node.value : undefined;
   // A release of another minor can't be compared.
   const isOfMinor = typeof before === "string" && minor(before) === minor(release);
-  if (isOfMinor && !isOlder(before, release)) return { text, changes: [] };
+  if (isOfMinor && !isOlder(before, release, "AL2023")) return { text, changes: [] };
   const [start, end] = (isScalar(node) && node.range) || [];
   const changed =
     start === undefined || end === undefined

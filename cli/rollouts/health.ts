@@ -25,7 +25,7 @@ export interface Health {
 const revisionOf = (ring: string, commit: string): string => `${ringBranch(ring)}@sha1:${commit}`;
 
 /** Phases in which a Spoke that is not Ready is on its way. */
-const working = ["Pending", "Network", "ControlPlane", "Nodes", "Identities", "Bootstrap", "Upgrading"];
+export const working = ["Pending", "Network", "ControlPlane", "Nodes", "Identities", "Bootstrap", "Upgrading"];
 
 /** Why a spoke counts as unhealthy; undefined when it is healthy or on its way. What it did before Flux tried the commit says nothing of it. */
 function ailment(

@@ -1,5 +1,5 @@
 import { ApiException, CoreV1Api, type CoreV1Event } from "@kubernetes/client-node";
-import { textAt } from "../../functions/spoke/kube.ts";
+import { type KubeObject, textAt } from "../../functions/spoke/kube.ts";
 import { hubFolder } from "../../lib/layout.ts";
 import { hubName, namespaces, type Repository } from "../../lib/names.ts";
 import { ringComposition, ringLabel } from "../../lib/rings.ts";
@@ -20,13 +20,18 @@ export interface HubApi {
 const { flux } = namespaces;
 /** GitRepository of the hub's branch (components/flux-sync.ts). */
 const systemSource: Repository = "gitops-system";
-const kinds = {
+/** What rings are on the hub, and what keeps their Spokes' status true. */
+export const kinds = {
   revisions: { apiVersion: "apiextensions.crossplane.io/v1", plural: "compositionrevisions" },
   syncs: { apiVersion: "kustomize.toolkit.fluxcd.io/v1", plural: "kustomizations", namespace: flux },
   sources: { apiVersion: "source.toolkit.fluxcd.io/v1", plural: "gitrepositories", namespace: flux },
   functions: { apiVersion: "pkg.crossplane.io/v1", plural: "functions" },
   deployments: { apiVersion: "apps/v1", plural: "deployments", namespace: namespaces.crossplane },
 } as const satisfies Record<string, Kind>;
+
+/** The fleet whose folder the hub's Kustomization applies; undefined where it is none of a hub. */
+export const fleetOf = (sync: KubeObject | undefined): string | undefined =>
+  new RegExp(`^(?:\\./)?${hubFolder("([^/]+)")}/?$`).exec(textAt(sync?.spec, "path") ?? "")?.[1];
 
 /** The API server of a context of the kubeconfig, by default of the current one. */
 export function connect(context: string | undefined): HubApi {
@@ -38,7 +43,7 @@ export function connect(context: string | undefined): HubApi {
   return {
     async identity() {
       const [sync, source] = await Promise.all([find(kinds.syncs, hubName), find(kinds.sources, systemSource)]);
-      const [, fleet] = new RegExp(`^(?:\\./)?${hubFolder("([^/]+)")}/?$`).exec(textAt(sync?.spec, "path") ?? "") ?? [];
+      const fleet = fleetOf(sync);
       const branch = textAt(source?.spec, "ref", "branch");
       if (fleet !== undefined && branch !== undefined) return { fleet, branch };
       throw new UsageError(

@@ -79,7 +79,8 @@ function timeOf(written: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-const transition = (object: KubeObject, type: string): number | undefined =>
+/** Since when a condition of an object has had its status. */
+export const transition = (object: KubeObject, type: string): number | undefined =>
   timeOf(textAt(condition(object, type), "lastTransitionTime"));
 
 /** Labels of the revisions that Crossplane chooses from; it looks at none when a person names the revision (APIRevisionFetcher). */

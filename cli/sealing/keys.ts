@@ -65,7 +65,7 @@ function stateOf({ file, deployKey }: Sealed): DeployRow["state"] {
   return deployKey?.former === undefined ? "in use" : "former one to be removed";
 }
 
-function deployRows(sealed: readonly Sealed[]): DeployRow[] {
+export function deployRows(sealed: readonly Sealed[]): DeployRow[] {
   const noted = sealed.filter(({ deployKey }) => deployKey !== undefined);
   const byKey = Map.groupBy(noted, (each) => `${each.deployKey?.publicKey} ${stateOf(each)}`);
   return [...byKey.values()].flatMap((group) => {

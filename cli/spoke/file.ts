@@ -43,19 +43,26 @@ export function openSpoke<S>(checkout: string, fleet: string, spoke: string, key
   return { spoke, fleet, path, documents, document, manifest, spec: manifest.spec ?? {} };
 }
 
+/** Who makes the cluster of a spoke, where the hub does not. */
+const makerOf = ({ spec }: SpokeFile<object>): string | undefined =>
+  (spec as Partial<Pick<SpokeSpec, "existing">>).existing?.madeBy;
+
+/** Whether something else than the hub makes the cluster of a spoke. */
+export const hasOtherMaker = (file: SpokeFile<object>): boolean => makerOf(file) !== undefined;
+
 /**
  * The problem of a spoke whose cluster the hub does not make: what the Spoke says of that has no effect.
  * @param remedy what to do in place of the command
  */
-export function makerProblems({ spec, path }: SpokeFile<object>, remedy: string): Problem[] {
-  const { madeBy } = (spec as Partial<Pick<SpokeSpec, "existing">>).existing ?? {};
+export function makerProblems(file: SpokeFile<object>, remedy: string): Problem[] {
+  const madeBy = makerOf(file);
   if (madeBy === undefined) return [];
   return [
     {
       ...{
         key: "<spoke>",
         what: "has a cluster that the hub does not make",
-        got: `existing.madeBy ${madeBy} in ${path}`,
+        got: `existing.madeBy ${madeBy} in ${file.path}`,
       },
       ...{ allowed: "a Spoke whose cluster the hub makes", remedy },
     },

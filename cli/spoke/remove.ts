@@ -13,7 +13,7 @@ import { confirmationProblems, keptOfOrders, list, removalHelp, removalOptions }
 import { fleetsOf, foldersIn } from "../fleet/folders.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
-import { findSpoke, type SpokeFile } from "./file.ts";
+import { findSpoke, hasOtherMaker, type SpokeFile } from "./file.ts";
 import { readOffer } from "./rules.ts";
 import { workloadsBeside, workloadsProblems } from "./workloads.ts";
 
@@ -104,21 +104,45 @@ async function proposals(
   return [own, { repository: "gitops-workloads", checkout: workloads, places: [apps], files, subject }];
 }
 
+/** What goes of a cluster with its network, and what becomes of the key of its Kubernetes secrets. */
+interface Parts {
+  readonly gone: readonly string[];
+  readonly key: string;
+}
+
+const ownParts = (days: number): Parts => ({
+  gone: [
+    "access entries, EKS add-ons, nodes",
+    "the control plane, then its log group with the logs, and its roles",
+    "NAT gateways, subnets, the VPC; its block of the pool is free again",
+  ],
+  key: `the KMS key of its Kubernetes secrets, which can't be used any more, for ${days} days`,
+});
+
+/** Of one that Cluster API made (templates/cluster-api/flux/sync.yaml). */
+const partsOfOthers: Parts = {
+  gone: [
+    "access entries and roles of the Spoke, then the Spoke; Flux uninstalls the cluster's HelmRelease",
+    "nodes, EKS add-ons, the control plane with its roles, NAT gateways, subnets, the VPC, all by Cluster API",
+    "the log group with the logs",
+  ],
+  key: "the KMS key of its Kubernetes secrets, which is that of all clusters that Cluster API makes, and goes with none of them",
+};
+
 /** What goes in AWS and what stays, from docs/concepts/deletion.md and functions/spoke/groups.ts. */
-function consequences({ spoke, spec }: RemovedFile, applications: readonly string[], defaultDays: number): string {
-  const days = spec.kmsDeletionWindowDays ?? defaultDays;
+function consequences(file: RemovedFile, applications: readonly string[], defaultDays: number): string {
+  const { spoke, spec } = file;
   const named = applications.length === 0 ? "" : ` (${applications.join(", ")})`;
+  const parts = hasOtherMaker(file) ? partsOfOthers : ownParts(spec.kmsDeletionWindowDays ?? defaultDays);
   return `When this is pushed, the hub removes ${spoke}, each step when the one before is gone:
 ${list([
   `applications${named}, with what they ordered in AWS`,
   "tools, Flux, External Secrets, namespaces",
-  "access entries, EKS add-ons, nodes",
-  "the control plane, then its log group with the logs, and its roles",
-  "NAT gateways, subnets, the VPC; its block of the pool is free again",
+  ...parts.gone,
 ])}
 What stays in AWS:
 ${list([
-  `the KMS key of its Kubernetes secrets, which can't be used any more, for ${days} days`,
+  parts.key,
   ...keptOfOrders,
   ...(spec.sealing === "cluster"
     ? [
@@ -160,7 +184,10 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     console.log(
       `Note: no checkout of gitops-workloads was changed; a spoke that is made again as ${spoke} would run what clusters/${spoke} there names. Name one with --workloads, or remove that folder by hand`,
     );
-  const next = `kubectl -n spokes get spoke ${spoke} --watch --output wide     what is being removed, and what is in its way`;
+  const watch = `kubectl -n spokes get spoke ${spoke} --watch --output wide     what is being removed, and what is in its way`;
+  const after =
+    "kubectl -n cluster-api-clusters get clusters,awsmanagedcontrolplanes,awsmanagedmachinepools     the same of the cluster, when the Spoke is gone";
+  const next = hasOtherMaker(found) ? `${watch}\n${after}` : watch;
   const { fleet } = found;
   await carryOut("remove", await proposals(checkout, found, workloads), values, { fleet, next, programs: using });
   return 0;

@@ -1,16 +1,11 @@
-import type { Spoke } from "../../functions/spoke/api.ts";
-import { managedKinds } from "../../functions/spoke/kinds.ts";
-import { textAt } from "../../functions/spoke/kube.ts";
-import { crossplaneAnnotations } from "../../lib/labels.ts";
-import { fleetNames } from "../../lib/names.ts";
-import { spokeNames } from "../../lib/spoke.ts";
 import { headed } from "../columns.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
-import { fleetOf, refuseOtherAccount, spokeAccountHelp, spokeAccountOptions } from "../spoke-account.ts";
+import { refuseOtherAccount, spokeAccountHelp, spokeAccountOptions } from "../spoke-account.ts";
 import { refuse, UsageError } from "../usage.ts";
 import type { Aws } from "./aws.ts";
 import { type Item, isMadeFor, type Plan, planOf } from "./plan.ts";
+import { targetOf } from "./target.ts";
 
 export const summary = "remove what keeps the VPC of a spoke that is being removed";
 
@@ -20,9 +15,9 @@ A removal can't end while something is in the spoke's VPC that nobody manages: l
 CNI detached and did not delete any more, the security groups that EKS and controllers made. This looks for them by the tags
 that EKS and its controllers set, and removes them, load balancers with their target groups. It names what else is there, which
 it leaves alone. Volumes that nothing uses and snapshots keep no VPC, and hold data: they are named too, and each goes only if
---data names it. Only for a spoke that is being removed, and once EKS has deleted its cluster. Without --yes it says what it
-would do. When the VPC is gone already it looks for the data alone. In a VPC that is not the spoke's own (spec.network.existing)
-it names and removes only what carries the name of the cluster.
+--data names it. Only for a spoke that is being removed, and once EKS has deleted its cluster; of one that Cluster API made, when
+its Spoke is gone. Without --yes it says what it would do. When the VPC is gone already it looks for the data alone. In a VPC that
+is not the spoke's own (spec.network.existing) it names and removes only what carries the name of the cluster.
 
 ${spokeAccountHelp}
   --data ID              remove this volume or snapshot of the cluster too, with what is in it; may be given again
@@ -86,31 +81,16 @@ export async function run(
   refuse("sweep", problems);
   const { spoke: name } = args;
   const { hub } = await its.connect(values.context);
-  const { findSpoke, objectsOf } = await import("../kubernetes/spokes.ts");
-  const spoke: Spoke = await findSpoke(hub, name);
-  if (spoke.status?.phase !== "Deleting")
-    throw new UsageError(
-      `spoke ${name} is not being removed: its phase is ${spoke.status?.phase ?? "not known yet"}. fleet remove ${name} removes it`,
-    );
-  const objects = await objectsOf(hub, name, managedKinds);
-  const network = objects.find(({ kind }) => kind === "VPC");
-  const { existing } = spoke.spec.network;
-  const vpc = existing?.vpcId ?? network?.metadata.annotations?.[crossplaneAnnotations.externalName];
-  // The Spoke still knows it when the hub has nothing of it left that says so.
-  const cluster =
-    spoke.status.cluster?.name ?? spokeNames(fleetNames(fleetOf(objects, name)).spokePrefix, name).cluster;
-  const sought = { cluster, vpc, region: spoke.spec.region };
+  const { remover, account: known, isShared, ...sought } = await targetOf(hub, name);
+  const { cluster, vpc } = sought;
   const config = values.profile === undefined ? {} : { profile: values.profile };
   const found = await aws.look(sought, config);
-  // What the hub made says in which account, also of a Spoke that names none.
-  const arn = existing === undefined ? textAt(network?.status, "atProvider", "arn") : undefined;
-  const made = arn ?? spoke.status.cluster?.arn;
-  refuseOtherAccount(name, made?.split(":")[4] ?? spoke.spec.account?.id, found.account);
+  refuseOtherAccount(name, known, found.account);
   if (found.hasCluster)
     throw new UsageError(
-      `EKS still has the cluster ${cluster}, which uses the VPC: fleet why ${name} says what it waits for`,
+      `EKS still has the cluster ${cluster}, which uses the VPC: ${remover === "Crossplane" ? `fleet why ${name}` : "kubectl -n cluster-api-clusters describe awsmanagedcontrolplanes,machinepools"} says what it waits for`,
     );
-  const plan = planOf(cluster, name, found, existing !== undefined);
+  const plan = planOf(cluster, name, found, isShared);
   const { balancers, targetGroups, interfaces, groups, others } = plan;
   const data = chosen(values.data, plan.data, cluster);
   const said = report(plan);
@@ -128,7 +108,7 @@ export async function run(
     await aws.remove(sought, config, { ...plan, leaving, data });
     console.log(
       keepsVpc
-        ? "Removed what was left behind. Crossplane tries again within a minute"
+        ? `Removed what was left behind. ${remover} tries again within ${remover === "Crossplane" ? "a minute" : "some minutes"}`
         : "Removed what --data named, which kept no VPC",
     );
   } else if (isToDo) console.log("Nothing was changed: --yes does it");

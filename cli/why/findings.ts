@@ -45,15 +45,18 @@ function eventsOf(events: readonly KubeObject[], { kind, metadata }: KubeObject)
   return [...new Set(texts)].slice(0, MOST_EVENTS);
 }
 
+/** A line, unless it shows a credential. */
+export function shownLine(line: string): string {
+  const credential = credentialIn(line);
+  return credential === undefined ? line : `(a line with ${credential} is left out)`;
+}
+
 /** The lines of a log, without those that show a credential. */
 const logLines = (log: string): string[] =>
   log
     .split("\n")
     .filter((line) => line.trim() !== "")
-    .map((line) => {
-      const credential = credentialIn(line);
-      return `log: ${credential === undefined ? line : `(a line with ${credential} is left out)`}`;
-    });
+    .map((line) => `log: ${shownLine(line)}`);
 
 const says = (object: KubeObject): string | undefined => {
   const message = failureMessage(object) ?? (isHealthy(object) ? undefined : condition(object, "Ready")?.message);

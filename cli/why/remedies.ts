@@ -28,7 +28,8 @@ const ofPods: Readonly<Record<string, string>> = {
     "what refuses its pods is in the message: the quota in namespace.yaml of the application's folder in gitops-workloads, or an admission policy",
   NotReady: "its log and its readiness probe say what it waits for",
   OOMKilled: "raise its memory limit in the application's repository, or let it need less",
-  Unschedulable: "lower what it requests, or raise spec.nodes of the Spoke",
+  Unschedulable:
+    "lower what it requests, or raise spec.nodes or a group of spec.nodeGroups of the Spoke; nodes behind a taint take only pods that tolerate it",
 };
 
 const samePods: Readonly<Record<string, string>> = {

@@ -46,15 +46,9 @@ export interface SpokeSpec {
     /** Which traffic the flow log of the VPC tells; undefined without one. */
     readonly flowLogs?: FlowLogTraffic;
   };
-  readonly nodes: {
-    readonly instanceTypes: readonly string[];
-    readonly amiType: AmiType;
-    readonly capacityType: "ON_DEMAND" | "SPOT";
-    readonly diskSize: number;
-    readonly min: number;
-    readonly desired: number;
-    readonly max: number;
-  };
+  readonly nodes: NodeFields & { readonly amiType: AmiType };
+  /** In the place of `nodes`, where there are some. */
+  readonly nodeGroups?: readonly NodeGroupSpec[];
   readonly endpoint: {
     readonly public: boolean;
     readonly publicAccessCidrs: readonly string[];
@@ -83,11 +77,41 @@ export interface ExistingNetwork {
   readonly publicSubnetIds?: readonly string[];
 }
 
-/** What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name, and those of rules by network. */
+/** What every node group has. */
+interface NodeFields {
+  readonly instanceTypes: readonly string[];
+  readonly capacityType: "ON_DEMAND" | "SPOT";
+  /** GiB. */
+  readonly diskSize: number;
+  readonly min: number;
+  readonly desired: number;
+  readonly max: number;
+}
+
+/** A group of `spec.nodeGroups`. */
+export interface NodeGroupSpec extends NodeFields {
+  readonly name: string;
+  readonly amiFamily: "AmazonLinux2023" | "Bottlerocket";
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  /** As in Kubernetes. */
+  readonly effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
+}
+
+/**
+ * What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name, those of rules by network, and those of the
+ * launch templates of further node groups by group.
+ */
 export interface Existing extends Readonly<Partial<Record<string, unknown>>> {
   /** What makes and keeps the cluster in the hub's place (`made-elsewhere.ts`); then no ID counts but that of the OIDC provider. */
   readonly madeBy?: "ClusterAPI";
   readonly "api-from"?: Readonly<Record<string, string>>;
+  readonly "launch-templates"?: Readonly<Record<string, string>>;
 }
 
 export interface ProviderConfigRef {
@@ -99,9 +123,18 @@ export interface ProviderConfigRef {
 export const eksAddons = ["vpc-cni", "kube-proxy", "coredns", "aws-ebs-csi-driver"] as const;
 export type EksAddon = (typeof eksAddons)[number];
 
-/** AMI types of nodes; the names are EKS's. */
-export const amiTypes = ["AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"] as const;
-type AmiType = (typeof amiTypes)[number];
+/** AMI types of nodes; the names are EKS's (EKS API Reference, CreateNodegroup, `amiType`). `spec.nodes` names one of the first two. */
+export const amiTypes = [
+  "AL2023_x86_64_STANDARD",
+  "AL2023_ARM_64_STANDARD",
+  "AL2023_x86_64_NVIDIA",
+  "AL2023_ARM_64_NVIDIA",
+  "BOTTLEROCKET_x86_64",
+  "BOTTLEROCKET_ARM_64",
+  "BOTTLEROCKET_x86_64_NVIDIA",
+  "BOTTLEROCKET_ARM_64_NVIDIA",
+] as const;
+export type AmiType = (typeof amiTypes)[number];
 
 export interface SpokeStatus {
   /** Written by Crossplane, from what the function says. */
@@ -111,10 +144,12 @@ export interface SpokeStatus {
   readonly message?: string;
   /** Minor version that the control plane runs. */
   readonly kubernetesVersion?: string;
-  /** Minor version of the node group. */
+  /** Minor version of the nodes, of several groups the oldest. */
   readonly nodesKubernetesVersion?: string;
-  /** Release of the node group's AMI. */
+  /** Release of the node group's AMI; several groups have theirs in `nodeGroups`. */
   readonly nodesReleaseVersion?: string;
+  /** With `spec.nodeGroups`. */
+  readonly nodeGroups?: readonly NodeGroupStatus[];
   readonly network?: { readonly cidr?: string; readonly vpcId?: string; readonly egressCidrs?: readonly string[] };
   readonly cluster?: {
     readonly name: string;
@@ -136,6 +171,17 @@ export interface SpokeStatus {
     /** Revision of the chain whose objects have been looked at. */
     readonly revision?: string;
   };
+}
+
+/** A node group that there is. */
+export interface NodeGroupStatus {
+  readonly name: string;
+  /** In EKS. */
+  readonly nodeGroupName: string;
+  readonly state: "Creating" | "Ready" | "Failing" | "Leaving";
+  readonly nodes?: number;
+  readonly kubernetesVersion?: string;
+  readonly releaseVersion?: string;
 }
 
 /** What of the platform the spoke has. */

@@ -19,7 +19,7 @@ import { goesOn, isReady, type KubeObject } from "./kube.ts";
 import { UNTIL_CHANGED, withLook } from "./look-again.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
 import { chooseNetwork } from "./network-choice.ts";
-import { nodeGroupOf } from "./node-groups.ts";
+import { launchTemplateOf, leavingTemplates, nodeGroupOf } from "./node-groups.ts";
 import { isHealthy, Observed } from "./observed.ts";
 import { isOnlyObserved } from "./orphan.ts";
 import { composeAddons } from "./parts/addons.ts";
@@ -50,7 +50,10 @@ export interface Question {
   readonly claims: ReadonlyMap<string, readonly Claim[]>;
   /** Flux objects of the bootstrap chain; empty once it is ready. */
   readonly chain: readonly KubeObject[];
-  /** Everything that carries the spoke's label during a removal; else what writes Argo CD's cluster secret while Argo CD leaves, or nothing. */
+  /**
+   * Everything that carries the spoke's label during a removal; else what writes Argo CD's cluster secret while Argo CD leaves, and the
+   * node groups while one leaves.
+   */
   readonly labelled: readonly KubeObject[];
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -122,7 +125,8 @@ function takeDown(question: Question, context: Context): Answer {
   const { composer, spoke } = context;
   // A former node group is no longer composed while EKS drains it.
   const groupOf = (key: string) =>
-    (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? nodeGroupOf(key)?.group;
+    (composer.entries.get(key) ?? composer.waiting.get(key))?.group ??
+    (nodeGroupOf(key) ?? launchTemplateOf(key))?.resource.group;
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
   const mustWait = context.orphan && !isToldToLeave(context.composer, context.observed);
   const staying = mustWait ? entriesOfExisting(context) : stillWanted(composer.entries, left);
@@ -160,9 +164,15 @@ function speaking({ chain }: Question, { composer, observed }: Context): readonl
   );
 }
 
-/** Whether nothing is under way in what Crossplane does not watch: the chain while Flux applies a commit, Argo CD's secret while it goes. */
+/**
+ * Whether nothing is under way in what Crossplane does not watch: the chain while Flux applies a commit, Argo CD's secret and node groups
+ * while they go.
+ */
 const isQuiet = (context: Context): boolean =>
-  context.observed.ready(resources.bootstrap) && context.hubAccess.reason !== "ChangeRefused" && !argocdLeaves(context);
+  context.observed.ready(resources.bootstrap) &&
+  context.hubAccess.reason !== "ChangeRefused" &&
+  !argocdLeaves(context) &&
+  leavingTemplates(context).length === 0;
 
 /** What a Spoke is made of, given what exists. The same question always has the same answer. */
 export function compose(question: Question): Answer {

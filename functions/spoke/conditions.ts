@@ -8,7 +8,7 @@ import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 import { absenceOf, isMadeElsewhere } from "./made-elsewhere.ts";
-import { nodeGroups } from "./node-groups.ts";
+import { type NodeGroup, nodeGroups, oldestNodes } from "./node-groups.ts";
 import { isHealthy } from "./observed.ts";
 import { isLetGo } from "./orphan.ts";
 import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
@@ -115,6 +115,18 @@ export function hubAccessCondition({ reason, refused }: HubAccess): SpokeConditi
   return no(hubAccessType, reason, causes.length > 0 ? `${text}; ${list(causes, 2)}` : text);
 }
 
+/** What a group's nodes still have to take, once control plane and add-ons have it; undefined when they have all. */
+function nodesBehind(context: Context, group: NodeGroup, running: string, whose: string): string | undefined {
+  const nodes = context.observed.text(group.serving, "version");
+  if (nodes === undefined) return undefined;
+  if (nodes !== running) return `the control plane runs ${running}; the nodes${whose} follow, they run ${nodes}`;
+  const release = nodesRelease(context, group, nodes);
+  const current = context.observed.text(group.serving, "releaseVersion");
+  return release === undefined || current === undefined || current === release
+    ? undefined
+    : `the nodes${whose} run the AMI release ${current} and are being replaced by ${release}`;
+}
+
 /** Whether control plane, add-ons and nodes run the version in the Spoke's specification. */
 export function versionCondition(context: Context): SpokeCondition {
   const type = "VersionCurrent";
@@ -122,8 +134,8 @@ export function versionCondition(context: Context): SpokeCondition {
   const running = runningVersion(observed);
   // What something else upgrades is as it is to be.
   const wanted = isMadeElsewhere(spoke) ? (running ?? spoke.spec.kubernetesVersion) : spoke.spec.kubernetesVersion;
-  const { serving } = nodeGroups(context);
-  const nodes = observed.text(serving, "version");
+  const { groups } = nodeGroups(context);
+  const nodes = oldestNodes(observed, groups);
   if (running === undefined)
     return no(type, "NotRunning", `spec.kubernetesVersion is ${wanted}; there is no control plane yet`);
   if (compareVersions(running, wanted) > 0) {
@@ -135,19 +147,17 @@ export function versionCondition(context: Context): SpokeCondition {
   if (running !== wanted)
     return no(type, "UpgradingControlPlane", `the control plane runs ${running} and is being upgraded to ${wanted}`);
   if (nodes === undefined) return no(type, "NotRunning", `the control plane runs ${running}; there are no nodes yet`);
-  if (nodesVersion(context) !== running) {
+  if (groups.some((group) => nodesVersion(context, group) !== running)) {
     return no(
       type,
       "UpgradingAddons",
       `the control plane runs ${running}; the EKS add-ons follow, then the nodes (${nodes})`,
     );
   }
-  if (nodes !== running)
-    return no(type, "UpgradingNodes", `the control plane runs ${running}; the nodes follow, they run ${nodes}`);
-  const release = nodesRelease(context, nodes);
-  const current = observed.text(serving, "releaseVersion");
-  if (release !== undefined && current !== undefined && current !== release)
-    return no(type, "UpgradingNodes", `the nodes run the AMI release ${current} and are being replaced by ${release}`);
+  const behind = groups.flatMap(
+    (group) => nodesBehind(context, group, running, groups.length > 1 ? ` of ${group.asked.name}` : "") ?? [],
+  );
+  if (behind.length > 0) return no(type, "UpgradingNodes", behind.join("; "));
   return yes(type, "Current", `everything runs Kubernetes ${running}`);
 }
 

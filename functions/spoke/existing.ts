@@ -19,7 +19,7 @@ const places = [0, 1, 2] as const;
 const subnets = sides.flatMap((side) => places.map((zone) => ({ side, zone })));
 const tables = ["public", ...places.map((zone) => `private-${zone}` as const)] as const;
 
-/** By composition resource name: the fields of `spec.existing`, without the rules of the private endpoint. */
+/** By composition resource name: the fields of `spec.existing`, without rules of the private endpoint and further node groups. */
 export const numberedResources: Readonly<Record<string, Numbered>> = {
   [resources.vpc.key]: numbered("VPC", "vpc"),
   [resources.internetGateway.key]: numbered("InternetGateway", "igw"),
@@ -47,14 +47,19 @@ export const numberedResources: Readonly<Record<string, Numbered>> = {
 
 /** Field of `spec.existing` with the rules that let networks in to the private endpoint, by network. */
 export const ruleField = "api-from";
+/** Field of `spec.existing` with the launch templates of further node groups, by group. */
+export const templatesField = "launch-templates";
+/** Form of the ID of such a launch template. */
+export const templateForm = numbered("LaunchTemplate", "lt").form;
 /** Form of the ID of such a rule. */
 export const ruleForm = numbered("SecurityGroupIngressRule", "sgr").form;
 
 /** IDs in AWS by composition resource name. */
 export function existingIds({ spec: { existing } }: Pick<Spoke, "spec">): ReadonlyMap<string, string> {
-  const { [ruleField]: rules = {}, madeBy: _, ...others } = existing ?? {};
+  const { [ruleField]: rules = {}, [templatesField]: templates = {}, madeBy: _, ...others } = existing ?? {};
   return new Map([
     ...(Object.entries(others) as [string, string][]),
     ...Object.entries(rules).map(([cidr, id]): [string, string] => [resources.apiRule(cidr).key, id]),
+    ...Object.entries(templates).map(([group, id]): [string, string] => [resources.furtherTemplate(group).key, id]),
   ]);
 }

@@ -59,14 +59,15 @@ const knownFailures: readonly KnownFailure[] = [
   {
     pattern: /InsufficientInstanceCapacity|could not launch|UnfulfillableCapacity|InsufficientFreeAddresses/i,
     reason: "CapacityUnavailable",
-    remedy: "name more types in spec.nodes.instanceTypes, or set spec.nodes.capacityType to ON_DEMAND",
+    remedy:
+      "name more types in spec.nodes.instanceTypes (or instanceTypes of the group in spec.nodeGroups), or set capacityType beside it to ON_DEMAND",
   },
   // What observed.ts says of a status; EKS has the reason, and the provider does not tell it.
   {
     pattern: /AWS reports the status (CREATE_FAILED|FAILED)/,
     reason: "CreationFailed",
     remedy:
-      "AWS failed to make it, and Crossplane does not try again. aws eks describe-nodegroup or describe-cluster says why, under health. Another spec.nodes makes another node group; for the same one again, delete what failed (aws eks delete-nodegroup or delete-cluster): Crossplane makes it anew at its next look",
+      "AWS failed to make it, and Crossplane does not try again. aws eks describe-nodegroup or describe-cluster says why, under health. Another spec.nodes, or another group of that name in spec.nodeGroups, makes another node group; for the same one again, delete what failed (aws eks delete-nodegroup or delete-cluster): Crossplane makes it anew at its next look",
   },
   // What observed.ts says of a NAT gateway.
   {
@@ -91,7 +92,7 @@ const knownFailures: readonly KnownFailure[] = [
     pattern: /instance ?type|amiType|AMI type/i,
     reason: "InvalidNodes",
     remedy:
-      "correct spec.nodes.instanceTypes and spec.nodes.amiType: the types must exist in the region and have the AMI's architecture",
+      "correct spec.nodes.instanceTypes and spec.nodes.amiType, or instanceTypes of the group in spec.nodeGroups: the types must exist in the region and have the AMI's architecture",
   },
   {
     pattern: /UnsupportedAvailabilityZone|availability ?zone/i,

@@ -1,4 +1,5 @@
 import { type FixedNodeFields, nodeDigest, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
+import { type AskedGroup, askedGroups, firstGroup } from "./asked-groups.ts";
 import type { Context } from "./context.ts";
 import { existingIds } from "./existing.ts";
 import { type Fact, fact } from "./facts.ts";
@@ -6,23 +7,53 @@ import { at, type KubeObject, worksInAws } from "./kube.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
 import { failureMessage } from "./observed.ts";
 import { type Resource, resources } from "./resources.ts";
+import { compareVersions } from "./versions.ts";
 
 /** The node group of a Spoke from before names had a digest, and of a cluster that is made elsewhere. */
 const first = resources.nodeGroup();
 
-/** The node group with a composition resource name; undefined for other resources. */
-export function nodeGroupOf(key: string): Resource | undefined {
-  const [found, digest] = /^node-group(?:-([0-9a-f]{8}))?$/.exec(key) ?? [];
-  return found === undefined ? undefined : resources.nodeGroup(digest);
+/** A node group or launch template, and the name of its group in `spec.nodeGroups`. */
+interface OfGroup {
+  readonly group: string;
+  readonly resource: Resource;
 }
 
-export interface NodeGroups {
-  /** The group that the Spoke asks for, and its name in AWS. */
+/** The node group with a composition resource name; undefined for other resources. */
+export function nodeGroupOf(key: string): OfGroup | undefined {
+  const [isFirst, firstDigest] = /^node-group(?:-([0-9a-f]{8}))?$/.exec(key) ?? [];
+  if (isFirst !== undefined) return { group: firstGroup, resource: resources.nodeGroup(firstDigest) };
+  const [, group, digest] = /^node-group-(.+)-([0-9a-f]{8})$/.exec(key) ?? [];
+  return group === undefined || digest === undefined
+    ? undefined
+    : { group, resource: resources.furtherGroup(group, digest) };
+}
+
+/** The launch template of the group that is called so. */
+export const templateOf = (group: string): Resource =>
+  group === firstGroup ? resources.launchTemplate : resources.furtherTemplate(group);
+
+/** Likewise of a launch template. */
+export function launchTemplateOf(key: string): OfGroup | undefined {
+  const [found, group = firstGroup] = /^launch-template(?:-(.+))?$/.exec(key) ?? [];
+  return found === undefined ? undefined : { group, resource: templateOf(group) };
+}
+
+/** A node group that the Spoke asks for. */
+export interface NodeGroup {
+  readonly asked: AskedGroup;
+  /** The group in EKS that has what the Spoke asks for, and its name there. */
   readonly wanted: { readonly group: Resource; readonly name: string };
   /** Groups with other fields: they run the spoke's pods until the wanted one is ready. */
   readonly former: readonly Resource[];
   /** The group whose nodes run the spoke's pods at present. */
   readonly serving: Resource;
+}
+
+export interface NodeGroups {
+  /** In the order of the Spoke. */
+  readonly groups: readonly NodeGroup[];
+  /** Groups that the Spoke asked for before: they go when all of `groups` are ready, and one of these takes all pods. */
+  readonly leaving: readonly Resource[];
 }
 
 /** The fields as AWS reports them; before that, as they were requested. */
@@ -35,38 +66,80 @@ function fixedFields({ spec, status }: KubeObject): FixedNodeFields {
   };
 }
 
+type Known = Pick<Context, "names" | "observed" | "spoke">;
+
 /** Whether the hub knows any node group of the spoke. */
 const anyObserved = ({ objects }: Context["observed"]): boolean =>
   [...objects.keys()].some((key) => nodeGroupOf(key) !== undefined);
 
-/** Which node groups a spoke has and wants. A group whose fields did not change keeps its key and its name. */
-export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "observed" | "spoke">): NodeGroups {
-  const { instanceTypes, amiType, capacityType } = spoke.spec.nodes;
+function wantedOf({ names, observed, spoke }: Known, asked: AskedGroup): NodeGroup["wanted"] {
+  const { name, instanceTypes, amiType, capacityType } = asked;
   const fields = { instanceTypes, amiType, capacityType };
+  const digest = nodeDigest(fields);
+  if (name !== firstGroup)
+    return { group: resources.furtherGroup(name, digest), name: nodeGroupName(names.furtherGroup(name), fields) };
   const undigested = observed.get(first);
   const isFirst =
     isMadeElsewhere(spoke) ||
     (undigested === undefined
       ? existingIds(spoke).has(first.key) && !anyObserved(observed)
       : sameFixedFields(fixedFields(undigested), fields));
-  const wanted = isFirst
+  return isFirst
     ? { group: first, name: names.nodeGroup }
-    : { group: resources.nodeGroup(nodeDigest(fields)), name: nodeGroupName(names.nodeGroup, fields) };
-  const works = (group: Resource) => worksInAws(observed.get(group)) === true;
-  // A group that AWS never accepted, or failed to make, has no nodes to wait for.
-  const isServing = (group: Resource, object: KubeObject) =>
-    group.key !== wanted.group.key && (works(group) || failureMessage(object) === undefined);
-  const former = [...observed.objects]
-    .flatMap(([key, object]) => {
-      const group = nodeGroupOf(key);
-      return group !== undefined && isServing(group, object) ? [group] : [];
-    })
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
-  return { wanted, former, serving: [wanted.group, ...former].find(works) ?? wanted.group };
+    : { group: resources.nodeGroup(digest), name: nodeGroupName(names.nodeGroup, fields) };
 }
 
-/** Known once some node group works. */
-export function anyNodes(context: Pick<Context, "names" | "observed" | "spoke">): Fact<true> {
-  const { wanted, former } = nodeGroups(context);
-  return fact("nodes", [wanted.group, ...former].some((group) => context.observed.ready(group)) || undefined);
+/** Which node groups a spoke has and wants. A group whose fields did not change keeps its key and its name. */
+export function nodeGroups(known: Known): NodeGroups {
+  const { observed, spoke } = known;
+  const asked = askedGroups(spoke.spec).map((group) => ({ asked: group, wanted: wantedOf(known, group) }));
+  const wanted = new Set<string>(asked.map((group) => group.wanted.group.key));
+  const works = (group: Resource) => worksInAws(observed.get(group)) === true;
+  // A group that AWS never accepted, or failed to make, has no nodes to wait for.
+  const others = [...observed.objects]
+    .flatMap(([key, object]) => {
+      const found = wanted.has(key) ? undefined : nodeGroupOf(key);
+      return found !== undefined && (works(found.resource) || failureMessage(object) === undefined) ? [found] : [];
+    })
+    .sort((a, b) => (a.resource.key < b.resource.key ? -1 : 1));
+  const otherOf = (name: string) => others.flatMap(({ group, resource }) => (group === name ? [resource] : []));
+  return {
+    groups: asked.map((group) => {
+      const former = otherOf(group.asked.name);
+      const all = [group.wanted.group, ...former];
+      return { ...group, former, serving: all.find(works) ?? group.wanted.group };
+    }),
+    leaving: others.flatMap(({ group, resource }) =>
+      asked.some((each) => each.asked.name === group) ? [] : [resource],
+    ),
+  };
 }
+
+/** The oldest Kubernetes version that nodes run; undefined while there are none. */
+export const oldestNodes = (observed: Context["observed"], groups: readonly NodeGroup[]): string | undefined =>
+  groups.flatMap(({ serving }) => observed.text(serving, "version") ?? []).sort(compareVersions)[0];
+
+/** Whether a group works, and its nodes take pods that tolerate nothing. */
+export function takesAll(observed: Context["observed"], group: Resource): boolean {
+  const { spec, status } = observed.get(group) ?? {};
+  // As AWS has them; before it tells, as they were requested.
+  const taints = at(status, "atProvider", "taint") ?? at(spec, "forProvider", "taint") ?? [];
+  const isOpen = Array.isArray(taints) && taints.every((taint) => at(taint, "effect") === "PREFER_NO_SCHEDULE");
+  return isOpen && observed.ready(group);
+}
+
+/** Known once nodes are there that take what every cluster runs: CoreDNS, the EBS CSI driver, Flux. */
+export function anyNodes(context: Known): Fact<true> {
+  const { groups, leaving } = nodeGroups(context);
+  const all = [...groups.flatMap(({ wanted, former }) => [wanted.group, ...former]), ...leaving];
+  return fact("nodes", all.some((group) => takesAll(context.observed, group)) || undefined);
+}
+
+/** Launch templates of groups that the Spoke asked for before. They go after these, whose nodes EKS drains meanwhile. */
+export const leavingTemplates = ({ observed, spoke }: Pick<Known, "observed" | "spoke">): readonly OfGroup[] => {
+  const asked = askedGroups(spoke.spec).map(({ name }) => name);
+  return [...observed.objects.keys()].flatMap((key) => {
+    const found = launchTemplateOf(key);
+    return found === undefined || asked.includes(found.group) ? [] : [found];
+  });
+};

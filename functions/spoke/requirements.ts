@@ -6,6 +6,7 @@ import { type Hub, hubSecret } from "./hub.ts";
 import { mustSeeChain } from "./hub-access.ts";
 import { chainKinds, managedKinds, otherKinds } from "./kinds.ts";
 import { regionsToRead } from "./network-choice.ts";
+import { leavingTemplates } from "./node-groups.ts";
 import type { Observed } from "./observed.ts";
 import { argocdLeaves } from "./parts/argocd.ts";
 import { isDeleting } from "./parts/guard.ts";
@@ -71,9 +72,9 @@ const argocdSelector = ({ metadata: { name, namespace } }: Spoke): Record<string
 });
 
 /**
- * What the function needs besides the Spoke and its resources: claims of other Spokes only until the network exists, where the fleet makes it, the chain's objects
- * while it is not ready and once for each revision, what writes Argo CD's cluster secret while Argo CD leaves the spoke, everything labelled
- * only during a removal. Nothing of it grows with the fleet.
+ * What the function needs besides the Spoke and its resources: claims of other Spokes only until the network exists, where the fleet makes
+ * it, the chain's objects while it is not ready and once for each revision, what writes Argo CD's cluster secret while Argo CD leaves the
+ * spoke, node groups while one leaves, everything labelled only during a removal. Nothing of it grows with the fleet.
  * `fetched` is undefined until the hub's cluster secret was fetched.
  */
 export function requirements(
@@ -99,6 +100,9 @@ export function requirements(
       : {}),
     ...(fetched !== undefined && argocdLeaves({ hub: fetched.hub, observed, settings, spoke })
       ? argocdSelector(spoke)
+      : {}),
+    ...(leavingTemplates({ observed, spoke }).length > 0
+      ? labelled({ NodeGroup: managedKinds.NodeGroup }, remainsPrefix, spoke)
       : {}),
   };
 }

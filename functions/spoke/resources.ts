@@ -65,8 +65,11 @@ export const resources = {
   addon: (name: EksAddon) => row("addons", `addon-${name}`),
 
   launchTemplate: row("launchTemplate", "launch-template"),
+  /** Of a further group of `spec.nodeGroups`, by its name. */
+  furtherTemplate: (group: string) => row("launchTemplate", `launch-template-${group}`),
   /** By the digest of its fields; the first group of a Spoke from before there were digests has none. */
   nodeGroup: (digest?: string) => row("nodeGroup", digest === undefined ? "node-group" : `node-group-${digest}`),
+  furtherGroup: (group: string, digest: string) => row("nodeGroup", `node-group-${group}-${digest}`),
 
   oidcProvider: row("oidcProvider", "oidc-provider"),
   /** Access of a controller on the hub, by its name in the hub's cluster secret. */

@@ -1,18 +1,29 @@
 import { z } from "zod";
 import { group } from "../../lib/labels.ts";
 import { isPlatformNamespace } from "../../lib/names.ts";
-import { amiTypes, type EksAddon, eksAddons } from "./api.ts";
+import { releaseForm } from "../../lib/node-releases.ts";
+import { type AmiType, amiTypes, type EksAddon, eksAddons } from "./api.ts";
 
 const minor = z.string().regex(/^1\.\d{2}$/);
-/** A release of the EKS optimized AMIs: the Kubernetes version of its kubelet and a date. */
-const nodeRelease = z.string().regex(/^1\.\d{2}\.\d+-\d{8}$/, "must be a release such as 1.35.2-20261101");
+/** A release of the EKS optimized AMIs of a type. */
+function nodeRelease(amiType: AmiType) {
+  const { form, example } = releaseForm(amiType);
+  return z.string().regex(form, `must be a release such as ${example}`).optional();
+}
 const versions = z.strictObject({
   ...(Object.fromEntries(eksAddons.map((addon) => [addon, z.string().optional()])) as Record<
     EksAddon,
     z.ZodOptional<z.ZodString>
   >),
   /** Release of the nodes by AMI type. */
-  nodes: z.partialRecord(z.enum(amiTypes), nodeRelease).optional(),
+  nodes: z
+    .strictObject(
+      Object.fromEntries(amiTypes.map((amiType) => [amiType, nodeRelease(amiType)])) as Record<
+        AmiType,
+        ReturnType<typeof nodeRelease>
+      >,
+    )
+    .optional(),
 });
 
 const stage = z.strictObject({

@@ -4,7 +4,8 @@ import type { Context } from "./context.ts";
 import { isForeign } from "./foreign.ts";
 import { hubAccessType } from "./hub-access.ts";
 import { known } from "./kube.ts";
-import { nodeGroups } from "./node-groups.ts";
+import { nodeGroupStatuses } from "./node-group-status.ts";
+import { nodeGroups, oldestNodes } from "./node-groups.ts";
 import { isLeftBehind } from "./orphan.ts";
 import { controlPlaneFacts } from "./parts/control-plane.ts";
 import { isDeleting } from "./parts/guard.ts";
@@ -17,7 +18,8 @@ export function facts(context: Context): SpokeStatus {
   const { hubAccess, observed, plan, spoke, names } = context;
   const { status = {} } = spoke;
   const { arn, endpoint, certificateAuthority, issuer } = controlPlaneFacts(context);
-  const { serving } = nodeGroups(context);
+  const { groups } = nodeGroups(context);
+  const [only, another] = groups;
   const egress = egressCidrs(context);
   const cidr = plan.network.cidr;
   const network = {
@@ -28,9 +30,13 @@ export function facts(context: Context): SpokeStatus {
   return {
     ...known({
       kubernetesVersion: runningVersion(observed) ?? status.kubernetesVersion,
-      nodesKubernetesVersion: observed.text(serving, "version") ?? status.nodesKubernetesVersion,
-      nodesReleaseVersion: observed.text(serving, "releaseVersion") ?? status.nodesReleaseVersion,
+      nodesKubernetesVersion: oldestNodes(observed, groups) ?? status.nodesKubernetesVersion,
+      nodesReleaseVersion:
+        only === undefined || another !== undefined
+          ? undefined
+          : (observed.text(only.serving, "releaseVersion") ?? status.nodesReleaseVersion),
     }),
+    ...(spoke.spec.nodeGroups === undefined ? {} : { nodeGroups: nodeGroupStatuses(context) }),
     network,
     ...(isLeftBehind(spoke, observed) || (isDeleting(spoke) && isForeign(observed))
       ? { deletionPolicy: "Orphan" as const }

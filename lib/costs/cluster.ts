@@ -2,21 +2,24 @@ import { partitionOf } from "../iam/policy.ts";
 import { instanceHour, type Price, volumeMonth } from "./prices.ts";
 import { monthHours, natGatewayDate, natGatewayHours, rates, ratesDate } from "./rates.ts";
 
+/** Nodes of one kind. */
+export interface NodesShape {
+  /** In order of preference: the first one is counted. */
+  readonly instanceTypes: readonly string[];
+  /** GiB of all volumes of one node. */
+  readonly diskSize: number;
+  readonly min: number;
+  readonly desired: number;
+  readonly max: number;
+  /** Whether each has a public address. */
+  readonly arePublic: boolean;
+}
+
 /** What a cluster has that costs something, whether or not it works. */
 export interface ClusterShape {
   readonly region: string;
-  /** Undefined where what makes the cluster decides on nodes and network; `natGateways` is 0 then. */
-  readonly nodes?: {
-    /** In order of preference: the first one is counted. */
-    readonly instanceTypes: readonly string[];
-    /** GiB. */
-    readonly diskSize: number;
-    readonly min: number;
-    readonly desired: number;
-    readonly max: number;
-    /** Whether each has a public address. */
-    readonly arePublic: boolean;
-  };
+  /** Its groups of nodes. Undefined where what makes the cluster decides on nodes and network; `natGateways` is 0 then. */
+  readonly nodes?: readonly NodesShape[];
   readonly natGateways: number;
   /** In KMS. */
   readonly keys: number;
@@ -36,7 +39,7 @@ type Item = (typeof items)[number];
 
 export interface ClusterCost {
   readonly month: Amount;
-  /** What `month` consists of; an item that is not known is missing, one that the cluster has none of is 0. */
+  /** What `month` consists of; an item of which nothing is known is missing, one that the cluster has none of is 0. */
   readonly items: Readonly<Partial<Record<Item, Amount>>>;
   /** What is not in `month`, as `price unknown for m9x.large in xx-east-1`. */
   readonly unknown: readonly string[];
@@ -80,16 +83,21 @@ function natGatewayHour(region: string): Price | undefined {
   return usd === undefined ? undefined : { usd, date: natGatewayDate, isWorkedOut: false };
 }
 
-type Nodes = NonNullable<ClusterShape["nodes"]>;
+const countOf = ({ min, desired, max }: NodesShape): Amount => ({ least: min, usual: desired, most: max });
 
-function nodeLines(region: string, nodes: Nodes, natGateways: number): Line[] {
+function groupLines(region: string, nodes: NodesShape): Line[] {
   const [type = "nodes"] = nodes.instanceTypes;
-  const count: Amount = { least: nodes.min, usual: nodes.desired, most: nodes.max };
-  const addresses = nodes.arePublic ? mapped(count, (all) => all + natGateways) : constant(natGateways);
-  const volume = volumeMonth(region);
+  const count = countOf(nodes);
+  const gibibytes = mapped(count, (all) => all * nodes.diskSize);
   return [
     { item: "nodes", what: type, price: hourly(instanceHour(type, region)), count },
-    { item: "volumes", what: "gp3 volumes", price: volume, count: mapped(count, (all) => all * nodes.diskSize) },
+    { item: "volumes", what: "gp3 volumes", price: volumeMonth(region), count: gibibytes },
+  ];
+}
+
+function networkLines(region: string, groups: readonly NodesShape[], natGateways: number): Line[] {
+  const inPublic = groups.filter(({ arePublic }) => arePublic).map(countOf);
+  return [
     {
       item: "natGateways",
       what: "NAT gateways",
@@ -100,7 +108,7 @@ function nodeLines(region: string, nodes: Nodes, natGateways: number): Line[] {
       item: "addresses",
       what: "public IPv4 addresses",
       price: hourly(common(rates.addressHour, region)),
-      count: addresses,
+      count: sum([...inPublic, constant(natGateways)]),
     },
   ];
 }
@@ -121,7 +129,9 @@ const linesOf = ({ region, nodes, natGateways, keys, secrets }: ClusterShape): L
     price: hourly(common(rates.controlPlaneHour, region)),
     count: constant(1),
   },
-  ...(nodes === undefined ? elsewhereLines() : nodeLines(region, nodes, natGateways)),
+  ...(nodes === undefined
+    ? elsewhereLines()
+    : [...nodes.flatMap((group) => groupLines(region, group)), ...networkLines(region, nodes, natGateways)]),
   { item: "keys", what: "KMS keys", price: common(rates.keyMonth, region), count: constant(keys) },
   { item: "secrets", what: "secrets", price: common(rates.secretMonth, region), count: constant(secrets) },
 ];
@@ -131,13 +141,19 @@ export function clusterCost(shape: ClusterShape): ClusterCost {
   const lines = linesOf(shape).filter(({ count }) => count.most !== 0);
   const known = lines.flatMap((line) => (line.price === undefined ? [] : [{ ...line, price: line.price }]));
   const amounts = known.map(({ item, price, count }) => [item, mapped(count, (all) => all * price.usd)] as const);
+  const totals = [...Map.groupBy(amounts, ([item]) => item)].map(([item, its]) => [
+    item,
+    sum(its.map(([, amount]) => amount)),
+  ]);
   const none = items.filter((item) => !lines.some((line) => line.item === item)).map((item) => [item, constant(0)]);
   const unknown = lines.filter(({ price }) => price === undefined);
   return {
     month: sum(amounts.map(([, amount]) => amount)),
-    items: Object.fromEntries([...amounts, ...none]),
+    items: Object.fromEntries([...totals, ...none]),
     unknown: [...new Set(unknown.map(({ what }) => `price unknown for ${what} in ${shape.region}`))],
-    workedOut: known.flatMap(({ what, price }) => (price.isWorkedOut ? [`${what} in ${shape.region}`] : [])),
+    workedOut: [
+      ...new Set(known.flatMap(({ what, price }) => (price.isWorkedOut ? [`${what} in ${shape.region}`] : []))),
+    ],
     oldest: known.map(({ price }) => price.date).sort()[0],
   };
 }

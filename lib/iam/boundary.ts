@@ -1,16 +1,17 @@
-import { clusterTag, fleetTag, identityTag, principalTags, sharedNetworkTag } from "../labels.ts";
+import { clusterTag, fleetTag, identityTag, principalTags } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
 import { boundaryOfDatabases, databaseKey, databaseService } from "./databases.ts";
-import { ec2Actions, makeStatement, tagNewStatement } from "./ec2.ts";
+import { ec2Actions } from "./ec2.ts";
 import { flowLogActions, flowLogGroup } from "./flow-logs.ts";
+import { nodeStatements, onNodesStatement, ownCluster, sharedNetworkStatement } from "./nodes.ts";
 import {
   arns,
   type Condition,
   dnsSuffix,
+  inAnyPartition,
   type PolicyDocument,
   perRegion,
   policy,
-  principalTag,
   type Scope,
   type Statement,
   whereArnsDont,
@@ -18,8 +19,8 @@ import {
 import { bucketPrefix, tenantPrefix } from "./tenants.ts";
 
 /*
- * IAM has room for 6,144 characters. So Sids stand only where the policy pack excepts a wildcard by them, and are short; ARNs without an
- * account leave out the partition too; a wildcard stands for two calls where AWS has no other that it matches (a test says which).
+ * IAM has room for 6,144 characters. So Sids stand only where the policy pack excepts a wildcard by them, and are short; ARNs leave out the
+ * partition, which an account has only one of; a wildcard stands for the calls that a test says, where AWS has no other that it matches.
  */
 
 export interface BoundaryScope extends Scope {
@@ -35,42 +36,42 @@ export interface SecretsElsewhere extends Pick<Scope, "accountId" | "region"> {
   readonly keyArn: string;
 }
 
-/** The EKS cluster whose role calls: {@link principalTags} on every role of a spoke. */
-const ownCluster = principalTag(principalTags.cluster);
-
 /** Which role of a spoke calls: the composition function tags each with its key. */
 const identityKey = `aws:PrincipalTag/${identityTag}`;
-
-/** A resource of the caller's own cluster: the composition function tags what it makes, and has the add-ons tag what they make. */
-const ofOwnCluster = { [`aws:ResourceTag/${principalTags.cluster}`]: ownCluster };
-const forOwnCluster = { [`aws:RequestTag/${principalTags.cluster}`]: ownCluster };
 
 /** The regions of an account with spokes, and the hub's, where the fleet's secrets are and maybe its images. */
 const regionsWithHub = ({
   region,
   otherRegions = [],
   secretsOf,
-}: BoundaryScope): Pick<Scope, "region" | "otherRegions"> => ({
+}: Pick<BoundaryScope, "region" | "otherRegions" | "secretsOf">): Pick<Scope, "region" | "otherRegions"> => ({
   region,
   otherRegions: [...new Set([...otherRegions, ...(secretsOf ? [secretsOf.region] : [])])].filter(
     (each) => each !== region,
   ),
 });
 
-/** What nodes and controllers look at, and pull images from, and the flow log of a VPC. */
-function readStatements(scope: BoundaryScope): Statement[] {
-  const { cluster } = arns(scope);
+/**
+ * What nodes and controllers look at, and pull images from.
+ * @param also what else the statement of the cluster itself allows, because a statement more takes room: of another service, no action of
+ * which matches a resource of the first
+ */
+export function readStatements(
+  scope: Omit<BoundaryScope, "tenantBoundaryArn">,
+  also: Pick<Required<Statement>, "Action" | "Resource"> = { Action: [], Resource: [] },
+): Statement[] {
+  const { cluster } = arns(inAnyPartition(scope));
   return [
     {
       Sid: "Read",
       Effect: "Allow",
       Action: [
         "ec2:Describe*",
-        "ecr:BatchCheck*",
+        "ecr:BatchC*",
         "ecr:BatchGetImage",
         "ecr:BatchImport*",
         "ecr:GetAuth*",
-        "ecr:GetDownloadUrlForLayer",
+        "ecr:GetDown*",
         "elasticloadbalancing:Describe*",
         "kms:DescribeKey",
         "rds:DescribeDBInstances",
@@ -79,65 +80,16 @@ function readStatements(scope: BoundaryScope): Statement[] {
       Condition: { StringEquals: { "aws:RequestedRegion": perRegion(regionsWithHub(scope)) } },
     },
     {
-      // Together, because a statement more takes room; no action of one service matches a resource of the other.
       Effect: "Allow",
-      Action: ["eks:DescribeCluster", ...flowLogActions],
-      Resource: [
-        cluster(`${fleetNames(scope.fleet).spokePrefix}*`),
-        `arn:*:logs:*:*:log-group:${flowLogGroup(ownCluster)}*`,
-      ],
-    },
-  ];
-}
-
-/**
- * Interfaces of the VPC CNI and volumes of the EBS CSI driver: those of the caller's own cluster. Narrower than AWS's managed policies
- * AmazonEKS_CNI_Policy and AmazonEBSCSIDriverPolicy, which name all of the account (AWS Managed Policy Reference).
- */
-function nodeStatements(scope: BoundaryScope): Statement[] {
-  const anyPartition = { ...scope, partition: "*" };
-  const disks = { CreateNetworkInterface: "network-interface", CreateVolume: "volume" };
-  const snapshots = { CreateSnapshot: "snapshot" };
-  return [
-    {
-      Sid: "Own",
-      Effect: "Allow",
-      Action: ec2Actions([
-        "*NetworkInterface",
-        "*PrivateIpAddresses",
-        "*Volume",
-        "*eSnapshot",
-        "*eTags",
-        "CreateSecurityGroup",
-        "ModifyNetworkInterfaceAttribute",
-      ]),
-      Resource: ["*"],
-      Condition: { StringEquals: ofOwnCluster },
-    },
-    makeStatement(anyPartition, "Devices", disks, { StringEquals: forOwnCluster }),
-    makeStatement(anyPartition, "Snapshots", snapshots, { StringEquals: forOwnCluster }),
-    tagNewStatement,
-    {
-      // A VPC and subnets of somebody else, who lets the fleet's spokes use them.
-      Sid: "Shared",
-      Effect: "Allow",
-      Action: ec2Actions(["CreateNetworkInterface", "CreateSecurityGroup"]),
-      Resource: ["*"],
-      Condition: { StringEquals: { [`aws:ResourceTag/${sharedNetworkTag}`]: scope.fleet } },
-    },
-    {
-      // An interface joins groups of its own VPC only, and changes nothing of what these allow.
-      Sid: "JoinGroups",
-      Effect: "Allow",
-      Action: ec2Actions(["CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"]),
-      Resource: arns(anyPartition).ec2("security-group"),
+      Action: ["eks:DescribeCluster", ...also.Action],
+      Resource: [cluster(`${fleetNames(scope.fleet).spokePrefix}*`), ...also.Resource],
     },
   ];
 }
 
 /** What the spoke's own Crossplane does for applications (spokeCrossplanePolicy), in as few characters as a boundary has for it. */
 function crossplaneStatements(scope: BoundaryScope): Statement[] {
-  const name = arns(scope);
+  const name = arns(inAnyPartition(scope));
   const owned = `${tenantPrefix(ownCluster)}*`;
   const crossplane = { [identityKey]: "crossplane" };
   return [
@@ -150,8 +102,8 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
         "dynamodb:*agResource",
         "dynamodb:Describe*",
         "dynamodb:ListTags*",
-        "dynamodb:UpdateContinuousBackups",
-        "dynamodb:UpdateTimeToLive",
+        "dynamodb:UpdateConti*",
+        "dynamodb:UpdateTi*",
         "iam:*agRole",
         "iam:DeleteRole",
         "iam:Get*",
@@ -186,7 +138,7 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
     Sid: "VolumeKey",
     Effect: "Allow",
     Action: ["kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
-    Resource: [arns(scope).kmsKey("*")],
+    Resource: [arns(inAnyPartition(scope)).kmsKey("*")],
     Condition: {
       StringEquals: {
         "kms:ViaService": [
@@ -204,13 +156,14 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
  * kubernetes.io/cluster/<name>: a key for every cluster, which no condition can name. All but the hub's are in reach
  * (docs/guides/aws-account.md).
  */
-function loadBalancerStatements(scope: BoundaryScope): Statement[] {
+export function loadBalancerStatements(scope: Scope): Statement[] {
+  const name = arns(inAnyPartition(scope));
   return [
     {
       Sid: "Balancers",
       Effect: "Allow",
       Action: ["elasticloadbalancing:*", ...ec2Actions(["*SecurityGroupIngress", "*eSecurityGroup", "CreateTags"])],
-      Resource: [...arns({ ...scope, partition: "*" }).ec2("security-group"), arns(scope).loadBalancing("*")],
+      Resource: [...name.ec2("security-group"), name.loadBalancing("*")],
       Condition: { StringEquals: { [identityKey]: "cluster" } },
     },
     {
@@ -229,7 +182,7 @@ function loadBalancerStatements(scope: BoundaryScope): Statement[] {
  * `aws:ResourceTag`, so that one is named.
  */
 function secretStatements({ otherRegions: _, secretsOf, ...scope }: BoundaryScope): Statement[] {
-  const { secret, kmsKey } = arns({ ...scope, ...secretsOf });
+  const { secret, kmsKey } = arns(inAnyPartition({ ...scope, ...secretsOf }));
   const { region } = { ...scope, ...secretsOf };
   const names = fleetNames(scope.fleet);
   const reader = { [identityKey]: "external-secrets" };
@@ -289,8 +242,13 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
 export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
   const regions = (scope.otherRegions ?? []).length === 0 ? {} : regionsWithHub(scope);
   return policy(
-    ...readStatements(scope),
+    ...readStatements(scope, {
+      Action: flowLogActions,
+      Resource: [`arn:*:logs:*:*:log-group:${flowLogGroup(ownCluster)}*`],
+    }),
     ...nodeStatements(scope),
+    sharedNetworkStatement(scope),
+    onNodesStatement("Nodes", ["*tachVolume"]),
     volumeKeyStatement(scope),
     ...loadBalancerStatements(scope),
     ...crossplaneStatements(scope),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { arns, dnsSuffix, perRegion, principalTag, type Scope, type Statement } from "./policy.ts";
+import { arns, dnsSuffix, inAnyPartition, perRegion, principalTag, type Scope, type Statement } from "./policy.ts";
 
 /** RDS databases that applications order: their names, and what the Crossplane of a spoke may do with them. */
 
@@ -165,5 +165,8 @@ export const boundaryOfDatabases = (scope: Scope, spokePrefix: string): Statemen
   Sid: "Databases",
   Effect: "Allow",
   Action: ["rds:*DBInstance", "rds:*DBSubnetGroup*", "rds:*Tags*", "rds:CreateDBSnapshot"],
-  Resource: [arns(scope).database(`*:${fleetPrefix(spokePrefix)}${principalTag(databaseTag)}-*`), defaultGroups],
+  Resource: [
+    arns(inAnyPartition(scope)).database(`*:${fleetPrefix(spokePrefix)}${principalTag(databaseTag)}-*`),
+    defaultGroups,
+  ],
 });

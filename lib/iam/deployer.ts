@@ -1,5 +1,5 @@
 import { fleetTag } from "../labels.ts";
-import { fleetNames, repositories } from "../names.ts";
+import { fleetBoundaries, fleetNames, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, nodeNetworkStatements } from "./ec2.ts";
 import { type GrafanaAuthentication, grafanaStatements } from "./grafana.ts";
@@ -108,7 +108,6 @@ function roleStatements(scope: DeployerScope): Statement[] {
 }
 
 function identityStatements(scope: DeployerScope): Statement[] {
-  const names = fleetNames(scope.fleet);
   return [
     {
       Sid: "Boundaries",
@@ -125,7 +124,7 @@ function identityStatements(scope: DeployerScope): Statement[] {
         "iam:TagPolicy",
         "iam:UntagPolicy",
       ],
-      Resource: [names.boundaryPolicy, names.tenantBoundaryPolicy, names.addonBoundaryPolicy].map(arns(scope).policy),
+      Resource: fleetBoundaries(scope.fleet).map(arns(scope).policy),
     },
     ...oidcProviderStatements(scope),
   ];

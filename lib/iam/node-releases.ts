@@ -9,5 +9,7 @@ export const nodeReleasesPolicy = (partition: string): PolicyDocument =>
     Sid: "ReleasesOfAmis",
     Effect: "Allow",
     Action: ["ssm:GetParameters"],
-    Resource: [`arn:${partition}:ssm:*::parameter/aws/service/eks/optimized-ami/*`],
+    Resource: ["eks/optimized-ami", "bottlerocket"].map(
+      (service) => `arn:${partition}:ssm:*::parameter/aws/service/${service}/*`,
+    ),
   });

@@ -100,6 +100,9 @@ export function inAccount(arn: string, accountId: string): string {
 /** Policy variable: the value of the tag `key` of the role or session that calls. A statement whose variable has no value counts for nothing. */
 export const principalTag = (key: string): string => `\${aws:PrincipalTag/${key}}`;
 
+/** For ARNs that leave out the partition: an account is in one. */
+export const inAnyPartition = <S extends Scope>(scope: S): S => ({ ...scope, partition: "*" });
+
 /** ARNs of names or name patterns, in one account and region. */
 export function arns({ partition, accountId, region: first, otherRegions = [] }: Scope) {
   const region = otherRegions.length === 0 ? first : "*";

@@ -8,6 +8,9 @@ export interface Poll {
   readonly timeout: number;
 }
 
+/** What was waited for has not come yet: AWS goes on with it. */
+export class GaveUpWaiting extends Error {}
+
 /**
  * Calls `probe` until it returns something other than undefined. The pause grows from 0.2 to 10 seconds:
  * quick where an operation takes a moment, polite where it takes minutes.
@@ -20,7 +23,7 @@ export async function poll<T>({ what, timeout }: Poll, probe: () => Promise<T | 
     const result = await probe();
     if (result !== undefined) return result;
     if (settings.signal?.aborted) throw new Error(`cancelled while waiting for ${what}`);
-    if (Date.now() + pause > deadline) throw new Error(`gave up waiting for ${what} after ${limit / 1000} s`);
+    if (Date.now() + pause > deadline) throw new GaveUpWaiting(`gave up waiting for ${what} after ${limit / 1000} s`);
     await pauseFor(pause, settings.signal);
   }
 }

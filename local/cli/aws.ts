@@ -1,5 +1,5 @@
 import { type AwsClients, createAws } from "../aws/clients.ts";
-import { ensureGatewayKey } from "../gateway/key.ts";
+import { ensureGatewayKey, rootCredentials } from "../gateway/key.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { type Instance, readText } from "../instance/index.ts";
 
@@ -14,11 +14,9 @@ export function profileOf(text: string, profile: string): { accessKeyId: string;
   return { accessKeyId, secretAccessKey };
 }
 
-/** AWS clients of the instance as the account's root, for what no identity of the fleet is allowed. */
-export async function rootAws(instance: Instance): Promise<AwsClients> {
-  const { rootAccessKeyId } = await ensureGatewayKey(instance);
-  // ministack checks no signature of its root: the key id itself is the secret.
-  const credentials = { accessKeyId: rootAccessKeyId, secretAccessKey: "unused" };
+/** AWS clients of the instance as an account's root, by default the hub's, for what no identity of the fleet is allowed. */
+export async function rootAws(instance: Instance, account?: string): Promise<AwsClients> {
+  const credentials = rootCredentials(await ensureGatewayKey(instance), account);
   return createAws({ region: REGION, endpoint: instance.awsEndpoint, credentials });
 }
 

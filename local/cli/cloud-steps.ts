@@ -1,40 +1,60 @@
 import { join } from "node:path";
+import { DescribeKeyCommand } from "@aws-sdk/client-kms";
+import { orGone } from "../aws/errors.ts";
 import { ensureInstanceCa } from "../gateway/ca.ts";
 import { ensureDeployer } from "../gateway/deployer.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
 import { ACCOUNT, MINISTACK_PORT, ministackProcess, PARTITION } from "../gateway/ministack.ts";
 import { gatewayProcess } from "../gateway/process.ts";
 import { bareRepository, GIT_SSH_PORT, gitAuthority, gitKnownHosts, publish } from "../git/index.ts";
+import type { Instance } from "../instance/index.ts";
 import {
   adoptHubPolicy,
   contentFolder,
   contentNames,
   deployerPolicies,
   doctorPolicy,
+  fleetNames,
   nodeReleasesPolicy,
 } from "../product.ts";
 import { CHECKOUT } from "../product-paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
+import { rootAws } from "./aws.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { giveFolders } from "./fleet-folders.ts";
 import { fleetNameOf, PROJECT, readStack } from "./pulumi.ts";
 import type { Step } from "./steps.ts";
 
 /** Exactly what the documentation asks for the identity that deploys a stack, so that every run proves it. */
-async function policiesOf(stack: string) {
+async function policiesOf(instance: Instance, stack: string) {
   const config = await readStack(stack);
   const [fleet, region] = [config[`${PROJECT}:fleet`], config["aws:region"]];
   if (typeof fleet !== "string" || typeof region !== "string")
     throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and ${PROJECT}:fleet`);
   const scope = { fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" };
+  const { [`${PROJECT}:accounts`]: accounts } = config;
+  const secretsKeyArn =
+    Array.isArray(accounts) && accounts.length > 0 ? await secretsKeyOf(instance, fleet) : undefined;
   const grafana = config[`${PROJECT}:grafanaAuthentication`] === "SAML" ? "SAML" : "AWS_SSO";
   return {
-    ...deployerPolicies({ ...scope, ...(config[`${PROJECT}:grafana`] === "amg" && { grafana }) }),
+    ...deployerPolicies({
+      ...scope,
+      ...(config[`${PROJECT}:grafana`] === "amg" && { grafana }),
+      ...(secretsKeyArn && { secretsKeyArn }),
+    }),
     // fleet adopt needs no more than this.
     "adopt-hub": adoptHubPolicy(),
     doctor: doctorPolicy(),
     "node-releases": nodeReleasesPolicy(PARTITION),
   };
+}
+
+/** The key of the fleet's secrets; undefined before the first `pulumi up`, after which a stack gets its `accounts` (docs/guides/accounts.md). */
+async function secretsKeyOf(instance: Instance, fleet: string): Promise<string | undefined> {
+  const { kms } = await rootAws(instance);
+  const KeyId = fleetNames(fleet).secretsKeyAlias;
+  const found = await orGone(kms.send(new DescribeKeyCommand({ KeyId })));
+  return found?.KeyMetadata?.Arn;
 }
 
 /** The AWS API: ministack and, in front of it, the gateway; and the IAM user that deploys. */
@@ -51,7 +71,7 @@ const awsStep: Step<LocalFleet> = {
     });
     const { healthUrl, ...gateway } = gatewayProcess(instance);
     await supervisor.start({ ...gateway, ready: { http: { url: healthUrl } } });
-    await ensureDeployer(instance, await policiesOf(fleet.stack));
+    await ensureDeployer(instance, await policiesOf(instance, fleet.stack));
     report(`AWS API on ${instance.awsEndpoint}, as the IAM user deployer (${instance.paths.awsCredentials})`);
   },
 };

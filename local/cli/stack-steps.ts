@@ -79,6 +79,7 @@ const toolsStep: Step<LocalFleet> = {
         pulumi: [process.execPath, join(LOCAL, "pulumi", "cli", "main.ts")],
         helm: helm(clientEnvironment(instance)),
         fleet: [process.execPath, productPaths.fleet],
+        account: [process.execPath, join(LOCAL, "cli", "account.ts")],
         "deploy-key": [process.execPath, join(LOCAL, "git", "deploy-key.ts")],
         webhooks: [process.execPath, join(LOCAL, "cli", "webhooks.ts")],
         ...Object.fromEntries(["aws", "kubectl", "kubeseal"].map((name) => [name, [toolchain.bin(name)]])),

@@ -10,41 +10,67 @@ import {
 } from "@aws-sdk/client-iam";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { type Instance, readText, writeAtomic } from "../instance/index.ts";
-import { ensureGatewayKey } from "./key.ts";
-import { ministackEndpoint, REGION } from "./ministack.ts";
+import { ensureGatewayKey, rootCredentials } from "./key.ts";
+import { ACCOUNT, ministackEndpoint, REGION } from "./ministack.ts";
 
 /** The IAM user that runs `pulumi up`. */
 const DEPLOYER = "deployer";
 
 const ADMINISTRATOR = { Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: "*", Resource: "*" }] };
 
+type Cloud = Pick<Instance, "dir" | "loopbackAddress" | "awsEndpoint" | "paths">;
+
 /**
  * Makes the IAM user `deployer` with exactly these policies (inline, by name), and its access key in the instance's AWS
  * files (0600). Idempotent: a key that still works is kept. Needs ministack, not the gateway.
  */
 export async function ensureDeployer(
-  instance: Pick<Instance, "dir" | "loopbackAddress" | "awsEndpoint" | "paths">,
+  instance: Cloud,
   policies: Readonly<Record<string, object>> = { administrator: ADMINISTRATOR },
 ): Promise<void> {
-  const { rootAccessKeyId } = await ensureGatewayKey(instance);
-  const endpoint = ministackEndpoint(instance);
-  // ministack checks no signature of its root: only the key id counts.
-  const root = { accessKeyId: rootAccessKeyId, secretAccessKey: "unused" };
-  const iam = new IAMClient({ endpoint, region: REGION, credentials: root });
-  await unlessExists(() => iam.send(new CreateUserCommand({ UserName: DEPLOYER })));
-  await putPolicies(iam, policies);
   await writeAtomic(
     instance.paths.awsConfig,
     `[default]\nregion = ${REGION}\noutput = json\nendpoint_url = ${instance.awsEndpoint}\n`,
   );
-  if (await keyWorks(instance, endpoint)) return;
+  await ensureUser(instance, ACCOUNT, instance.paths.awsCredentials, policies);
+}
+
+/**
+ * Makes an account besides the hub's: an IAM user `deployer` in it, with these policies, and its access key in a credentials file of its own.
+ * Idempotent, as `ensureDeployer`. Gives the file.
+ * @throws RangeError for an account ID that AWS would not have, or that is the hub's.
+ */
+export async function ensureAccount(
+  instance: Cloud,
+  account: string,
+  policies: Readonly<Record<string, object>> = { administrator: ADMINISTRATOR },
+): Promise<string> {
+  if (!/^\d{12}$/.test(account) || account === ACCOUNT)
+    throw new RangeError(`account: got ${account}, allowed are 12 digits, but for ${ACCOUNT}, which is the hub's`);
+  const file = `${instance.paths.awsCredentials}.${account}`;
+  await ensureUser(instance, account, file, policies);
+  return file;
+}
+
+async function ensureUser(
+  instance: Cloud,
+  account: string,
+  file: string,
+  policies: Readonly<Record<string, object>>,
+): Promise<void> {
+  const endpoint = ministackEndpoint(instance);
+  const credentials = rootCredentials(await ensureGatewayKey(instance), account);
+  const iam = new IAMClient({ endpoint, region: REGION, credentials });
+  await unlessExists(() => iam.send(new CreateUserCommand({ UserName: DEPLOYER })));
+  await putPolicies(iam, policies);
+  if (await keyWorks(file, account, endpoint)) return;
   const { AccessKeyMetadata = [] } = await iam.send(new ListAccessKeysCommand({ UserName: DEPLOYER }));
   // Keys whose secret nobody has any more: IAM allows two.
   for (const { AccessKeyId } of AccessKeyMetadata)
     await iam.send(new DeleteAccessKeyCommand({ UserName: DEPLOYER, AccessKeyId }));
   const { AccessKey } = await iam.send(new CreateAccessKeyCommand({ UserName: DEPLOYER }));
   await writeAtomic(
-    instance.paths.awsCredentials,
+    file,
     `[default]\naws_access_key_id = ${AccessKey?.AccessKeyId ?? ""}\naws_secret_access_key = ${AccessKey?.SecretAccessKey ?? ""}\n`,
   );
 }
@@ -59,8 +85,8 @@ async function putPolicies(iam: IAMClient, policies: Readonly<Record<string, obj
     );
 }
 
-async function keyWorks(instance: Pick<Instance, "paths">, endpoint: string): Promise<boolean> {
-  const text = (await readText(instance.paths.awsCredentials)) ?? "";
+async function keyWorks(file: string, account: string, endpoint: string): Promise<boolean> {
+  const text = (await readText(file)) ?? "";
   const value = (name: string): string => new RegExp(`^${name} = (\\S+)$`, "m").exec(text)?.[1] ?? "";
   const credentials = { accessKeyId: value("aws_access_key_id"), secretAccessKey: value("aws_secret_access_key") };
   if (credentials.accessKeyId === "" || credentials.secretAccessKey === "") return false;
@@ -68,7 +94,7 @@ async function keyWorks(instance: Pick<Instance, "paths">, endpoint: string): Pr
     const { Arn } = await new STSClient({ endpoint, region: REGION, credentials }).send(
       new GetCallerIdentityCommand({}),
     );
-    return Arn?.endsWith(`:user/${DEPLOYER}`) ?? false;
+    return Arn?.endsWith(`::${account}:user/${DEPLOYER}`) ?? false;
   } catch (error) {
     if (["InvalidClientTokenId", "SignatureDoesNotMatch"].includes((error as Error).name)) return false;
     throw error;

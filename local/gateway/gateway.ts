@@ -1,29 +1,32 @@
 import type { Server } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { callbackify } from "node:util";
-import type { Instance } from "../instance/index.ts";
+import { clusterIdOf, type Instance, parseClusterId } from "../instance/index.ts";
 import { awsApi } from "./api.ts";
 import type { Workspaces } from "./aps/runtime.ts";
 import { startAps } from "./aps/service.ts";
+import { accountsOfKeys } from "./aws/account-of-key.ts";
 import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
 import { jsonResponse } from "./aws/http.ts";
 import { awsLookups } from "./aws/lookups.ts";
 import { backgroundWork } from "./background.ts";
+import { byAccount } from "./by-account.ts";
 import { ensureInstanceCa } from "./ca.ts";
 import { CHARTS_HOST, serveChart } from "./charts.ts";
+import { accountContext, accountWork } from "./eks/account-context.ts";
 import { changesReach } from "./eks/endpoint-access.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { associationOf } from "./eks/pod-identity.ts";
 import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
-import { openStore } from "./eks/store.ts";
+import { type InstanceStore, openStore } from "./eks/store.ts";
 import { faultsFile, faultsIn } from "./faults/faults.ts";
 import { firsts, HOLD_SECONDS } from "./faults/hold.ts";
 import { throttle } from "./faults/throttle.ts";
 import type { Grafana } from "./grafana/service.ts";
-import { ensureGatewayKey } from "./key.ts";
+import { ensureGatewayKey, rootCredentials } from "./key.ts";
 import { type Handler, type Log, listen, listener, listenOnSocket } from "./listeners.ts";
 import { ACCOUNT, ministackEndpoint, PARTITION, REGION } from "./ministack.ts";
 import { nodeMetadata } from "./node-metadata.ts";
@@ -58,17 +61,24 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const forward = forwardTo(ministackEndpoint(instance));
   const place = { region: REGION, account: ACCOUNT, partition: PARTITION };
   const faults = faultsIn(faultsFile(instance));
-  const aws = awsLookups({
-    endpoint: ministackEndpoint(instance),
-    rootAccessKeyId: key.rootAccessKeyId,
-    ...place,
-    newRolesUnknownSeconds: async () => (await faults()).newRolesUnknownSeconds,
-  });
-  const eks: EksContext = {
+  const endpoint = ministackEndpoint(instance);
+  const lookups = byAccount((account) =>
+    awsLookups({
+      endpoint,
+      ...place,
+      account,
+      rootAccessKeyId: rootCredentials(key, account).accessKeyId,
+      newRolesUnknownSeconds: async () => (await faults()).newRolesUnknownSeconds,
+    }),
+  );
+  const aws = lookups(ACCOUNT);
+  // Of all accounts: clusters have the names that the instance gives them.
+  const eks: EksContext & { readonly store: InstanceStore } = {
     ...place,
     store,
     clusters,
     aws,
+    awsOf: lookups,
     now: () => Math.floor(Date.now() / 1000),
     wake: (name) => {
       // After the caller has answered.
@@ -85,18 +95,33 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     const { startGrafana } = await import("./grafana/service.ts");
     return startGrafana({ ...place, folder: instance.paths.grafana, aws, now: eks.now, log });
   };
-  const keepEndpoints = endpointKeeper(eks);
-  const endpoints = backgroundWork("endpoints", log, () => keepEndpoints().then(() => "wait"));
-  const reconcile = reconciler({
-    ...eks,
-    keepEndpoints,
-    gatewayAddress: instance.gatewayAddress,
-    caCertificate: ca.certificate,
-    webhookUrl: (cluster) => `https://${instance.loopbackAddress}:${PORTS.webhook}/mutate/${cluster}`,
+  const eksOf = byAccount((account) => accountContext(eks, account));
+  const keepEndpoints = endpointKeeper(eks, ({ cluster }) => {
+    const { account } = parseClusterId(clusterIdOf(cluster));
+    return eksOf(account);
   });
-  const work = backgroundWork("cluster", log, reconcile);
+  const endpoints = backgroundWork("endpoints", log, () => keepEndpoints().then(() => "wait"));
+  const reconcilers = byAccount((account) =>
+    reconciler(
+      accountWork(
+        {
+          ...eks,
+          keepEndpoints,
+          gatewayAddress: instance.gatewayAddress,
+          caCertificate: ca.certificate,
+          webhookUrl: (cluster) => `https://${instance.loopbackAddress}:${PORTS.webhook}/mutate/${cluster}`,
+        },
+        account,
+      ),
+    ),
+  );
+  const work = backgroundWork("cluster", log, (id) => {
+    const { name, account } = parseClusterId(id);
+    return reconcilers(account)(name);
+  });
   const oidc = oidcIssuers(store, clusters);
-  const assume = serviceSessions({ endpoint: ministackEndpoint(instance), region: REGION, key });
+  const assume = serviceSessions({ endpoint, region: REGION, key });
+  const accountOf = accountsOfKeys({ endpoint, region: REGION, key });
   const exceeds = throttle(Date.now);
   const held = firsts();
   const api: Handler = (request) =>
@@ -119,11 +144,12 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
         return response;
       },
       key,
-      eks,
-      eksAuth: { ...eks, keys: oidc.keys, assume },
+      accountOf,
+      eks: eksOf,
+      eksAuth: (account) => ({ ...eksOf(account), keys: oidc.keys, assume }),
       aps: aps.context,
       grafana: () => (grafana ??= startedGrafana()),
-      issuers: { provider: (issuer) => aws.oidcProvider(issuer), keys: oidc.keys },
+      issuers: (account) => ({ provider: (issuer) => lookups(account).oidcProvider(issuer), keys: oidc.keys }),
     });
   const gatewayHost = `${instance.gatewayAddress}:${PORTS.api}`;
   const internal: Handler = async (request) => {
@@ -185,7 +211,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     ),
   ];
   // Continues what a killed gateway left half done.
-  for (const record of store.list()) work.add(record.cluster.name);
+  for (const record of store.list()) work.add(clusterIdOf(record.cluster));
   return {
     close: async () => {
       await work.stop();

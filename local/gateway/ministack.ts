@@ -9,8 +9,7 @@ import { gatewayKeyFile } from "./key.ts";
 /** Port of ministack on the instance's loopback address. */
 export const MINISTACK_PORT = 4566;
 
-/** The account of every instance: ministack's default. */
-export const ACCOUNT = "000000000000";
+export { ACCOUNT } from "../instance/cluster-id.ts";
 export const REGION = "us-east-1";
 export const PARTITION = "aws";
 

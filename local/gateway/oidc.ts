@@ -1,4 +1,5 @@
 import type { JSONWebKeySet } from "jose";
+import { clusterIdOf } from "../instance/cluster-id.ts";
 import { type HttpResponse, jsonResponse } from "./aws/http.ts";
 import type { ClusterRecord } from "./eks/model.ts";
 import type { Clusters } from "./eks/runtime.ts";
@@ -18,7 +19,7 @@ export function oidcIssuers(store: Store, clusters: Clusters) {
     if (record === undefined) return undefined;
     const cached = cache.get(issuer);
     if (!fresh && cached !== undefined && Date.now() - cached.at < CACHE_MS) return cached.keys;
-    const found = await (await clusters.of(record.cluster.name).kube()).keys();
+    const found = await (await clusters.of(clusterIdOf(record.cluster)).kube()).keys();
     cache.set(issuer, { at: Date.now(), keys: found });
     return found;
   };

@@ -147,9 +147,9 @@ function expectWithin(what: string, got: number, limit: number): void {
     throw new RangeError(`${what}: got ${got}, allowed are whole numbers from 0 to ${limit - 1}`);
 }
 
-// The pattern of EKS cluster names (CreateCluster, API reference): it also keeps names safe as path segments.
+// The pattern of EKS cluster names (CreateCluster, API reference), with the account (cluster-id.ts): it also keeps names safe as path segments.
 function expectClusterName(name: string): void {
-  if (!/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/.test(name))
+  if (!/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}(\.\d{12})?$/.test(name))
     throw new RangeError(
       `cluster name: got ${JSON.stringify(name)}, allowed are 1 to 100 letters, digits, "-" and "_", beginning with a letter or digit`,
     );

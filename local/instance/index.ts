@@ -1,5 +1,6 @@
 export * from "./addresses.ts";
 export { cgroupProcesses, hierarchies, removeCgroup } from "./cgroups.ts";
+export { clusterIdOf, parseClusterId } from "./cluster-id.ts";
 export { CommandError, run } from "./command.ts";
 export { type EndpointAccess, filterEndpoints } from "./endpoints.ts";
 export { orMissing, readFolder, readJson, readText, writeAtomic } from "./files.ts";

@@ -10,7 +10,7 @@ const nodeCredentialsPath = (cluster: string, node: number): string => `/nodes/$
 
 /** The node of such a path; undefined for any other. */
 export function nodeCredentialsRoute(path: string): { readonly cluster: string; readonly node: number } | undefined {
-  const [, cluster, node] = /^\/nodes\/([0-9A-Za-z_-]+)\/(\d)\/credentials$/.exec(path) ?? [];
+  const [, cluster, node] = /^\/nodes\/([0-9A-Za-z_.-]+)\/(\d)\/credentials$/.exec(path) ?? [];
   return cluster === undefined || node === undefined ? undefined : { cluster, node: Number(node) };
 }
 

@@ -1,10 +1,11 @@
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
-import { type AddonName, addonOf, addonVersion } from "./addons.ts";
+import { type AddonName, addonOf, addonVersion, isStandIn } from "./addons.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { copyModuleFolder } from "./charts.ts";
 import { run } from "./run.ts";
+import { standInChartSources, writeStandInChart } from "./stand-ins.ts";
 
 const KYVERNO_API = "kyverno-api";
 
@@ -50,7 +51,8 @@ const completed: Partial<Readonly<Record<AddonName, (folder: string) => Promise<
 export async function addonChartsEntry(root: string, mirror: string, names: readonly AddonName[]): Promise<Entry> {
   const own = await readTexts(import.meta.dirname, ["addon-charts.ts", "addons.ts"]);
   const versions = names.map((name) => `${name} ${addonVersion(name)}`).join("\n");
-  return { root, group: "addon-charts", key: contentKey({ ...own, mirror: basename(mirror), versions }) };
+  const standIns = names.some((name) => isStandIn(addonOf(name))) ? await standInChartSources() : {};
+  return { root, group: "addon-charts", key: contentKey({ ...own, ...standIns, mirror: basename(mirror), versions }) };
 }
 
 /**
@@ -70,10 +72,17 @@ export async function ensureAddonCharts(
     const archives = (await readdir(mirror)).filter((name) => name.endsWith(".tgz"));
     for (const name of archives) await link(join(mirror, name), join(dir, name));
     for (const name of names) {
-      const { chart, module } = addonOf(name);
+      const addon = addonOf(name);
+      const folder = join(dir, "work", addon.chart?.name ?? name);
+      if (isStandIn(addon)) {
+        say(`${addon.chart.name} ${addon.chart.version}, a stand-in`);
+        await writeStandInChart(folder, addon);
+        await run([helm, "package", folder, "--destination", dir]);
+        continue;
+      }
+      const { chart, module } = addon;
       if (chart?.folder === undefined) continue;
       say(`${chart.name} ${chart.version}`);
-      const folder = join(dir, "work", chart.name);
       await mkdir(folder, { recursive: true });
       await copyModuleFolder(module, chart.folder, folder);
       await completed[name]?.(folder);

@@ -1,3 +1,4 @@
+import type { Service } from "../ack/definitions.ts";
 import { charts } from "../product.ts";
 import {
   certManagerGroup,
@@ -16,7 +17,10 @@ import { versionOf } from "./go-mod.ts";
 import type { Recipe } from "./images.ts";
 
 /** An add-on of clusters that is off by default. What it takes is built when somebody first asks for it, and never by `npm start` alone. */
-export interface Addon {
+export type Addon = GoAddon | StandInAddon;
+
+/** One whose programs are built from Go modules. */
+interface GoAddon {
   readonly group: GoGroup;
   /** Programs of the group that the gateway runs on this machine. */
   readonly onMachine?: readonly string[];
@@ -28,6 +32,15 @@ export interface Addon {
   readonly chart?: ModuleChart | ToolchainChart;
   /** By repository, as the chart's values name them. */
   readonly images: Readonly<Record<string, AddonImage>>;
+}
+
+/** A controller of ACK, whose module, chart and image can't be had: a program of ours in their place, under their names (stand-ins.ts). */
+export interface StandInAddon {
+  readonly standIn: Service;
+  /** As upstream calls it, in the version that Git pins. */
+  readonly chart: { readonly name: string; readonly version: string; readonly folder?: undefined };
+  /** The image's repository; its tag is the chart's version, as upstream's charts have it. */
+  readonly image: string;
 }
 
 interface ModuleChart {
@@ -58,6 +71,13 @@ interface AddonImage extends Omit<Recipe, "group"> {
 const other = (group: GoGroup, module: string) => ({ group, tag: versionOf(group.mod, module) });
 
 const withoutV = (version: string): string => version.replace(/^v/, "");
+
+const standIn = (service: Service, version: string) =>
+  ({
+    standIn: service,
+    chart: { name: `${service}-chart`, version },
+    image: `public.ecr.aws/aws-controllers-k8s/${service}-controller`,
+  }) as const;
 
 /** By the names of their folders in repos/gitops-system/tools/base/addons; cluster_api is the hub's (platform/hub/cluster-api). */
 export const addons = {
@@ -180,6 +200,8 @@ export const addons = {
       },
     },
   },
+  ack_dynamodb: standIn("dynamodb", "1.9.2"),
+  ack_sqs: standIn("sqs", "1.6.1"),
 } as const satisfies Readonly<Record<string, Addon>>;
 
 export type AddonName = keyof typeof addons;
@@ -188,26 +210,32 @@ export const addonNames = Object.keys(addons) as readonly AddonName[];
 
 export const addonOf = (name: AddonName): Addon => addons[name];
 
+export const isStandIn = (addon: Addon): addon is StandInAddon => "standIn" in addon;
+
 /** The version of an add-on's program, with its v. */
 export function addonVersion(name: AddonName): string {
-  const { group, module, release } = addonOf(name);
+  const addon = addonOf(name);
+  if (isStandIn(addon)) return `v${addon.chart.version}`;
+  const { group, module, release } = addon;
   const version = versionOf(group.mod, module);
   return release?.(version) ?? version;
 }
 
 /** All groups that build an add-on's programs. */
-export const groupsOf = (name: AddonName): GoGroup[] => [
-  ...new Set([
-    addonOf(name).group,
-    ...Object.values(addonOf(name).images).flatMap((image) => image.other?.group ?? []),
-  ]),
-];
+export function groupsOf(name: AddonName): GoGroup[] {
+  const addon = addonOf(name);
+  if (isStandIn(addon)) return [];
+  return [...new Set([addon.group, ...Object.values(addon.images).flatMap(({ other }) => other?.group ?? [])])];
+}
 
 /** References of an add-on's images. */
-export const addonImages = (name: AddonName): string[] =>
-  Object.entries(addonOf(name).images).map(
+export function addonImages(name: AddonName): string[] {
+  const addon = addonOf(name);
+  if (isStandIn(addon)) return [`${addon.image}:${addon.chart.version}`];
+  return Object.entries(addon.images).map(
     ([repository, image]) => `${repository}:${image.other?.tag ?? addonVersion(name)}`,
   );
+}
 
 /** The add-ons of these names, each once and in the order of the table. @throws with what is allowed */
 export function readAddonNames(names: readonly string[]): AddonName[] {

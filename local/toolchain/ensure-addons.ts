@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { compare } from "../product.ts";
 import { addonChartsEntry, ensureAddonCharts } from "./addon-charts.ts";
-import { type AddonName, addonOf, addonVersion, groupsOf } from "./addons.ts";
+import { type AddonName, addonOf, addonVersion, groupsOf, isStandIn } from "./addons.ts";
 import { areComplete, cacheRoot, type Entry } from "./cache.ts";
 import { areBuilt, ensureGoGroup, goEntry, goPackages, goWork, moduleDir, removeAddonBuild } from "./go.ts";
 import { argocdGroup, type GoGroup, goNeeded } from "./go-groups.ts";
@@ -10,6 +10,7 @@ import { GoProgress } from "./go-progress.ts";
 import { ensureImage, type Image, imageEntry } from "./images.ts";
 import { Reporter } from "./progress.ts";
 import { run } from "./run.ts";
+import { standInImage } from "./stand-ins.ts";
 import { inTurn, sayTurn } from "./turn.ts";
 
 /** What the toolchain has for add-ons. */
@@ -90,18 +91,26 @@ async function ensurePrograms(what: string, group: GoGroup, write: (line: string
 
 const allGroups = (names: readonly AddonName[]): GoGroup[] => [...new Set(names.flatMap(groupsOf))];
 
-/** Images of an add-on by their repositories, each with its place in the cache. */
-async function imagesOf(root: string, name: AddonName) {
-  const { group, images } = addonOf(name);
-  const entries = Object.entries(images).map(async ([repository, image]) => {
+/** An image with its place in the cache. */
+interface Wanted {
+  readonly name: string;
+  readonly reference: string;
+  readonly entry: Entry;
+  /** Makes it unless it is there, and returns its archive. @param programs the folder of each group's programs */
+  make(programs: ReadonlyMap<GoGroup, string>, begins: () => void): Promise<string>;
+}
+
+async function imagesOf(root: string, name: AddonName): Promise<Wanted[]> {
+  const addon = addonOf(name);
+  if (isStandIn(addon)) return [await standInImage(root, addon, addonVersion(name))];
+  const entries = Object.entries(addon.images).map(async ([repository, { other, ...image }]): Promise<Wanted> => {
     const imageName = repository.split("/").at(-1) ?? repository;
-    const { other, ...recipe } = image;
-    const of = other?.group ?? group;
+    const reference = `${repository}:${other?.tag ?? addonVersion(name)}`;
+    const recipe = { group: other?.group ?? addon.group, ...image };
+    const entry = await imageEntry(root, imageName, (await goEntry(root, recipe.group)).key, "addons.ts");
     return {
-      name: imageName,
-      reference: `${repository}:${other?.tag ?? addonVersion(name)}`,
-      recipe: { group: of, ...recipe },
-      entry: await imageEntry(root, imageName, (await goEntry(root, of)).key, "addons.ts"),
+      ...{ name: imageName, reference, entry },
+      make: (programs, begins) => ensureImage(entry, reference, recipe, programs.get(recipe.group) ?? "", begins),
     };
   });
   return Promise.all(entries);
@@ -124,19 +133,15 @@ async function build(
   const programs = await buildPrograms(root, `the add-ons ${names.join(", ")}`, groups, report);
   const images = await report.part("images", async (say) => {
     const made: Image[] = [];
-    for (const { name, reference, recipe, entry } of (
-      await Promise.all(names.map((one) => imagesOf(root, one)))
-    ).flat())
-      made.push({
-        name,
-        reference,
-        tar: await ensureImage(entry, reference, recipe, programs.get(recipe.group) ?? "", () => say(reference)),
-      });
+    for (const { name, reference, make } of (await Promise.all(names.map((one) => imagesOf(root, one)))).flat())
+      made.push({ name, reference, tar: await make(programs, () => say(reference)) });
     return made;
   });
   const charts = await report.part("charts", (say) => ensureAddonCharts(chartsEntry, mirror, names, helm, say));
   const onMachine = names.flatMap((name) => {
-    const { group, onMachine: own = [] } = addonOf(name);
+    const addon = addonOf(name);
+    if (isStandIn(addon)) return [];
+    const { group, onMachine: own = [] } = addon;
     return own.map((program) => [program, join(programs.get(group) ?? "", program)] as const);
   });
   return { names, images, charts, programs: Object.fromEntries(onMachine) };

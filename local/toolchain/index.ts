@@ -16,6 +16,7 @@ import { inTurn, sayTurn } from "./turn.ts";
 
 export { type AddonName, addonImages, addonNames, addons, readAddonNames } from "./addons.ts";
 export { offerIn } from "./archive.ts";
+export { ensureBrowser } from "./browser.ts";
 export { chartVersions } from "./charts.ts";
 export { clusterApiManifests } from "./cluster-api.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";

@@ -4,8 +4,8 @@ import { contentKey } from "./cache.ts";
 /** How long a run waits for another that builds: longer than any build takes. */
 const LOCK_SECONDS = 2 * 3600;
 
-/** Add-ons have a turn of their own: nobody who finds the toolchain ready waits until they are built. */
-type What = "toolchain" | "addons";
+/** Add-ons and the browser have turns of their own: nobody who finds the toolchain ready waits until they are there. */
+type What = "toolchain" | "addons" | "browser";
 
 /** The lock under which processes of this machine take turns in building into a cache. */
 const lockName = (root: string, what: What) => `${what}/${contentKey({ root })}`;

@@ -31,13 +31,51 @@ const clusterWildcards = [
 const boundary = "a boundary gives no rights: it is the most that the policies of a role can give";
 const reading = ["ec2:Describe*", "elasticloadbalancing:Describe*"];
 /** Each stands for one call: IAM has too little room for their names. */
-const pulling = ["ecr:BatchCheck*", "ecr:BatchImport*", "ecr:GetAuth*"];
+const pulling = ["ecr:BatchC*", "ecr:BatchImport*", "ecr:GetAuth*", "ecr:GetDown*"];
 const pairs = "two or three calls on one thing, of the fleet's only; IAM has too little room for their names";
 const byTag = "IDs are not known beforehand; the fleet's tag stands for them";
 const ofFleet = "aws:ResourceTag/fleet.internal/fleet";
 const withTag = "aws:RequestTag/fleet.internal/fleet";
 const cluster = "aws:ResourceTag/eks-cluster-name";
 const identity = ["aws:PrincipalTag/fleet.internal/identity"];
+
+/** Statements about networks, which both makers of clusters have, with what one of them changes besides. */
+const networks = (policy: string, also: readonly string[] = []): Exception[] => [
+  {
+    policy,
+    statement: "LookUp",
+    actions: ["ec2:Describe*"],
+    allResources: true,
+    conditions: region,
+    reason: "the actions know no resource to name",
+  },
+  ...["MakeNetworks", "MakeVpcEndpoints", "MakeVpcs"].map((statement) => ({
+    policy,
+    statement,
+    allResources: true,
+    conditions: [...region, withTag],
+    reason: "a network can't be named before it exists; it is made with the fleet's tag",
+  })),
+  {
+    policy,
+    statement: "TagWhatIsMade",
+    allResources: true,
+    conditions: ["ec2:CreateAction"],
+    reason: "a network can't be named before it exists; only what makes one tags it so",
+  },
+  {
+    policy,
+    statement: "ChangeNetworks",
+    actions: [
+      "ec2:*tachInternetGateway",
+      ...["NatGateway", "Route", "RouteTable", "Subnet", "Tags"].map((kind) => `ec2:*te${kind}`),
+      ...also,
+    ],
+    allResources: true,
+    conditions: [...region, ofFleet],
+    reason: byTag,
+  },
+];
 
 export const exceptions: readonly Exception[] = [
   // lib/iam/addons.ts
@@ -53,7 +91,9 @@ export const exceptions: readonly Exception[] = [
   {
     policy: "*-boundary",
     statement: "Own",
-    actions: ["NetworkInterface", "PrivateIpAddresses", "Volume", "eSnapshot", "eTags"].map((call) => `ec2:*${call}`),
+    actions: ["*NetworkInterface", "*PrivateIp*", "*Volume", "*eSnapshot", "*eTags", "CreateSecu*", "ModifyNet*"].map(
+      (call) => `ec2:${call}`,
+    ),
     allResources: true,
     conditions: [cluster],
     reason: boundary,
@@ -86,13 +126,36 @@ export const exceptions: readonly Exception[] = [
     conditions: ["aws:ResourceTag/fleet.internal/shared-network"],
     reason: boundary,
   },
-  { policy: "*-boundary", statement: "JoinGroups", allResources: true, reason: boundary },
+  { policy: "*-boundary", statement: "JoinGroups", actions: ["ec2:ModifyNet*"], allResources: true, reason: boundary },
   {
     policy: "*-boundary",
     statement: "VolumeKey",
     actions: ["kms:GenerateDataKey*", "kms:ReEncrypt*"],
     allResources: true,
     conditions: ["kms:ViaService", "kms:ResourceAliases"],
+    reason: boundary,
+  },
+  {
+    policy: "*-boundary",
+    statement: "Nodes",
+    actions: ["ec2:*tachVolume"],
+    allResources: true,
+    conditions: ["aws:ResourceTag/eks:cluster-name"],
+    reason: boundary,
+  },
+  {
+    policy: "*-cluster-api-boundary",
+    statement: "NodeInterfaces",
+    actions: ["ec2:*tachNetworkInterface", "ec2:ModifyNet*"],
+    allResources: true,
+    conditions: ["aws:ResourceTag/eks:cluster-name"],
+    reason: boundary,
+  },
+  {
+    policy: "*-cluster-api-boundary",
+    statement: "FirstInterfaces",
+    allResources: true,
+    conditions: ["ec2:Vpc", "aws:ResourceTag/eks-cluster-name"],
     reason: boundary,
   },
   {
@@ -115,6 +178,7 @@ export const exceptions: readonly Exception[] = [
     statement: "Orders",
     actions: [
       ...["dynamodb:*Table", "dynamodb:*agResource", "dynamodb:Describe*", "dynamodb:ListTags*"],
+      ...["dynamodb:UpdateConti*", "dynamodb:UpdateTi*"],
       ...["iam:*agRole", "iam:Get*", "iam:List*", "iam:Update*"],
       ...["s3:*Bucket", "s3:*agResource", "s3:Get*Configuration", "s3:GetBucket*", "s3:ListTags*", "sqs:*Queue*"],
     ],
@@ -163,40 +227,7 @@ export const exceptions: readonly Exception[] = [
     reason:
       "groups that EKS makes for clusters of spokes; their IDs are not known beforehand, EKS's tag stands for them",
   },
-  {
-    policy: "*-hub-crossplane",
-    statement: "LookUp",
-    actions: ["ec2:Describe*"],
-    allResources: true,
-    conditions: region,
-    reason: "the actions know no resource to name",
-  },
-  ...["MakeNetworks", "MakeVpcEndpoints", "MakeVpcs"].map((statement) => ({
-    policy: "*-hub-crossplane",
-    statement,
-    allResources: true,
-    conditions: [...region, withTag],
-    reason: "a network can't be named before it exists; it is made with the fleet's tag",
-  })),
-  {
-    policy: "*-hub-crossplane",
-    statement: "TagWhatIsMade",
-    allResources: true,
-    conditions: ["ec2:CreateAction"],
-    reason: "a network can't be named before it exists; only what makes one tags it so",
-  },
-  {
-    policy: "*-hub-crossplane",
-    statement: "ChangeNetworks",
-    actions: [
-      "ec2:*tachInternetGateway",
-      "ec2:*teFlowLogs",
-      ...["NatGateway", "Route", "RouteTable", "Subnet", "Tags"].map((kind) => `ec2:*te${kind}`),
-    ],
-    allResources: true,
-    conditions: [...region, ofFleet],
-    reason: byTag,
-  },
+  ...networks("*-hub-crossplane", ["ec2:*teFlowLogs"]),
   {
     policy: "*-hub-crossplane",
     statement: "TryLaunchTemplates",
@@ -230,6 +261,54 @@ export const exceptions: readonly Exception[] = [
     statement: "GrantKeys",
     allResources: true,
     conditions: [ofFleet, "kms:GrantIsForAWSResource"],
+    reason: byTag,
+  },
+  // lib/iam/cluster-api.ts
+  ...networks("*-hub-cluster-api"),
+  {
+    policy: "*-hub-cluster-api",
+    statement: "Clusters",
+    actions: [
+      "*AccessEntry",
+      "*Addon",
+      "*Cluster",
+      "*Nodegroup",
+      "*agResource",
+      "*ssociateAccessPolicy",
+      "UpdateNodegroup*",
+    ].map((call) => `eks:${call}`),
+    reason:
+      "the calls on clusters and their parts, of those under the prefix of the spokes only; another statement denies what Crossplane made",
+  },
+  { policy: "*-hub-cluster-api", statement: "TagOwnRoles", actions: ["iam:*agRole"], reason: pairs },
+  {
+    policy: "*-hub-cluster-api",
+    statement: "TagGroups",
+    allResources: true,
+    conditions: ["aws:ResourceTag/eks:cluster-name"],
+    reason:
+      "groups that EKS makes for clusters of spokes; their IDs are not known beforehand, EKS's tag stands for them",
+  },
+  {
+    policy: "*-hub-cluster-api",
+    statement: "LookUpGroups",
+    allResources: true,
+    conditions: region,
+    reason: "the action knows no resource to name",
+  },
+  {
+    policy: "*-hub-cluster-api",
+    statement: "MakeSecurityGroups",
+    allResources: true,
+    conditions: [...region, withTag],
+    reason: "a group can't be named before it exists; it is made with the fleet's tag",
+  },
+  {
+    policy: "*-hub-cluster-api",
+    statement: "ChangeSecurityGroups",
+    actions: ["ec2:RevokeSecurityGroup*gress"],
+    allResources: true,
+    conditions: [...region, ofFleet],
     reason: byTag,
   },
 ];

@@ -106,20 +106,6 @@ const inEks = async (...args: string[]) =>
 const nodegroup = async () =>
   (await inEks("describe-nodegroup", "--cluster-name", cluster, "--nodegroup-name", group)).nodegroup;
 
-/** The provider looks at the Auto Scaling group that EKS makes for a node group; the embedded cloud's EKS only names one. */
-async function makeScalingGroup(): Promise<void> {
-  await eventually(BOOTSTRAP_SECONDS, async () => {
-    const { resources, subnets, tags } = await nodegroup();
-    const name = resources.autoScalingGroups[0].name;
-    const all: [string, string][] = Object.entries({ ...tags, "eks:cluster-name": cluster });
-    await aws([
-      ...["autoscaling", "create-auto-scaling-group", "--region", region, "--auto-scaling-group-name", name],
-      ...["--min-size", "1", "--max-size", "3", "--vpc-zone-identifier", subnets.join(",")],
-      ...["--tags", ...all.map(([key, value]) => `Key=${key},Value=${value}`)],
-    ]);
-  });
-}
-
 beforeAll(async () => {
   await prepareAddons(instance, ["cert_manager", "cluster_api"]);
   await upWith((config) => ({ ...config, clusterApi: true }));
@@ -149,7 +135,6 @@ describe("a cluster that Cluster API makes", () => {
   test("comes up from a HelmRelease, and its Spoke is Ready as any other", async () => {
     await addCluster();
     await repository.push(`Add ${NAME} by Cluster API`);
-    await makeScalingGroup();
     await untilReady(NAME, 3 * BOOTSTRAP_SECONDS);
     const made = (await inEks("describe-cluster", "--name", cluster)).cluster;
     expect(made).toMatchObject({
@@ -158,8 +143,30 @@ describe("a cluster that Cluster API makes", () => {
       tags: { "fleet.internal/fleet": "fleet", "fleet.internal/cluster": NAME },
     });
     expect(made.encryptionConfig[0].resources).toEqual(["secrets"]);
+    const [scaling] = (await nodegroup()).resources.autoScalingGroups;
+    const named = ["--region", region, "--output", "json", "--auto-scaling-group-names", scaling.name];
+    const { AutoScalingGroups: groups } = JSON.parse(
+      await aws(["autoscaling", "describe-auto-scaling-groups", ...named]),
+    );
+    const tags = groups[0].Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
+    // Cluster API's AWS provider gives it the chart's tags beside EKS's own.
+    expect(Object.fromEntries(tags)).toMatchObject({
+      "eks:cluster-name": cluster,
+      "fleet.internal/cluster": NAME,
+      "fleet.internal/made-by": "cluster-api",
+    });
     const { stdout } = await fleet(["list"]);
     expect(stdout).toContain(NAME);
+  });
+
+  test("stays while its Spoke is there: the hub refuses to delete its HelmRelease and its Cluster", async () => {
+    for (const [kind, name, namespace] of [
+      ["helmrelease", `cluster-${NAME}`, "flux-system"],
+      ["clusters.cluster.x-k8s.io", cluster, "cluster-api-clusters"],
+    ] as const)
+      await expect(kubectl(["delete", kind, name, "--namespace", namespace, "--wait=false"])).rejects.toThrow(
+        `belongs to the cluster of Spoke ${NAME}`,
+      );
   });
 
   test("is changed by nobody but Cluster API: Crossplane only looks at it", async () => {

@@ -6,10 +6,18 @@ import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
 import { repositories } from "../../lib/names.ts";
 import { outcome } from "../support/process.ts";
-import { fetchNow } from "./support/apps.ts";
-import { account, eventually, execute, instance, outputs, upWith } from "./support/fleet.ts";
+import { account, eventually, instance, outputs, upWith } from "./support/fleet.ts";
 import { actingAs } from "./support/identity.ts";
 import type { Checkout } from "./support/repository.ts";
+import {
+  atHost,
+  deployKeysOf,
+  fetched,
+  keysIn,
+  ROTATION_SECONDS,
+  rotateDeployKeys,
+  rotationSays,
+} from "./support/rotation.ts";
 import {
   fleet,
   getOnSpoke,
@@ -27,8 +35,6 @@ const SPOKE = "amber";
 const SCOPE = `cluster-${SPOKE}`;
 /** Another spoke of its environment. */
 const OTHER = "blue";
-/** Seconds that a change may take from a push until it holds on the spoke, on a machine that is busy. */
-const ROLLOUT_SECONDS = 300;
 
 let repository: Checkout;
 beforeAll(async () => {
@@ -47,24 +53,6 @@ async function removeSpoke(): Promise<void> {
   await repository.remove(folder);
   await repository.push(`Remove spoke ${SPOKE}`);
   await untilGone(SPOKE);
-}
-
-const deployKey = async (name: string): Promise<string> =>
-  atob((await getOnSpoke(SPOKE, ["secret", name, "--namespace", "flux-system"])).data["identity.pub"]).trim();
-
-/** Has a spoke's Flux fetch a repository and waits for what comes of it: True, or False with the message. */
-async function fetched(spoke: string, name: string, status: "True" | "False", message = ""): Promise<void> {
-  const source = () => getOnSpoke(spoke, ["gitrepository", name, "--namespace", "flux-system"]);
-  const before = (await source()).status?.lastHandledReconcileAt;
-  await eventually(60, async () => {
-    const { metadata, status: found } = await source();
-    // Flux on the hub, which applies the source, may take a request away before it was seen.
-    const asked = metadata.annotations?.["reconcile.fluxcd.io/requestedAt"] ?? before;
-    if (asked === before) await fetchNow(spoke, name, "flux-system");
-    expect(found.lastHandledReconcileAt).not.toBe(before);
-    const ready = { type: "Ready", status, message: expect.stringContaining(message) };
-    expect(found.conditions).toContainEqual(expect.objectContaining(ready));
-  });
 }
 
 /** Whether a spoke opens what is sealed for a scope. */
@@ -93,60 +81,34 @@ const command = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
-/** Public keys that `fleet rotate-deploy-key` names, by repository. */
-const keysIn = (said: string): string[] => [...said.matchAll(/^ +(ssh-ed25519 .+)$/gm)].map(([, key]) => key as string);
-
-/** Has the Git host know a deploy key, or with `--remove` not any more. */
-async function atHost(...args: string[]): Promise<void> {
-  const { code, stderr } = await execute(join(instance.paths.bin, "deploy-key"), args);
-  expect(code, stderr).toBe(0);
-}
-
-/** New deploy keys for the spoke, up to the moment when it reads with them. @returns what the command says of the former ones */
-async function rotated(): Promise<string> {
-  const keys = keysIn(await command("rotate-deploy-key", SPOKE, "--new"));
-  expect(keys).toHaveLength(repositories.length);
-  await repository.push(`New deploy keys of spoke ${SPOKE}`);
-  for (const [index, name] of repositories.entries()) {
-    await atHost(name, keys[index] as string);
-    await fetched(SPOKE, name, "True");
-  }
-  const said = await command("rotate-deploy-key", SPOKE, "--registered");
-  await repository.push(`Deploy keys of spoke ${SPOKE}`);
-  await eventually(ROLLOUT_SECONDS, async () => expect(await Promise.all(repositories.map(deployKey))).toEqual(keys));
-  await untilReady(SPOKE);
-  for (const name of repositories) await fetched(SPOKE, name, "True");
-  return said;
-}
-
 describe("a spoke that moves from its environment's sealing keys to its own", { timeout: 1_200_000 }, () => {
   test("gets its own key in place of the environment's, and keeps what was unsealed", async () => {
-    const before = await Promise.all(repositories.map(deployKey));
+    const before = await deployKeysOf(SPOKE);
     await command("sealing-keys", SPOKE);
     await repository.push(`Sealing keys of spoke ${SPOKE}`);
-    await eventually(ROLLOUT_SECONDS, async () => {
+    await eventually(ROTATION_SECONDS, async () => {
       expect(await hasKey(`sealing-key-${SCOPE}-1`)).toBe(true);
       expect(await hasKey("sealing-key-1")).toBe(false);
     });
     await untilReady(SPOKE);
-    expect(await Promise.all(repositories.map(deployKey))).toEqual(before);
+    expect(await deployKeysOf(SPOKE)).toEqual(before);
   });
 
   test("reads the repositories with deploy keys of its own, which only its own key opens", async () => {
-    const said = await rotated();
+    const said = await rotateDeployKeys(repository, SPOKE);
     // It had the fleet's, with which the hub goes on to read.
     expect(keysIn(said)).toEqual([]);
   });
 
   test("has them replaced, and can read at every moment, also when the former ones are gone at the Git host", async () => {
-    const before = await Promise.all(repositories.map(deployKey));
-    const former = keysIn(await rotated());
+    const before = await deployKeysOf(SPOKE);
+    const former = keysIn(await rotateDeployKeys(repository, SPOKE));
     expect(former).toEqual(before);
     for (const [index, name] of repositories.entries()) {
       await atHost("--remove", name, former[index] as string);
       await fetched(SPOKE, name, "True");
     }
-    expect(await command("rotate-deploy-key", SPOKE, "--removed")).toContain("No rotation of the deploy keys");
+    expect(await rotationSays(repository, SPOKE, "--removed")).toContain("No rotation of the deploy keys");
     await repository.push(`Former deploy keys of spoke ${SPOKE}`);
   });
 
@@ -176,7 +138,7 @@ describe("a spoke that is compromised, with keys of its own", { timeout: 1_200_0
   const keys = new Map<string, string>();
   beforeAll(async () => {
     await sharedSpoke(OTHER, "dev");
-    for (const name of repositories) keys.set(name, await deployKey(name));
+    for (const [index, key] of (await deployKeysOf(SPOKE)).entries()) keys.set(repositories[index] as string, key);
   });
 
   test("reads no repository any more once its deploy keys are withdrawn at the Git host; the others do", async () => {

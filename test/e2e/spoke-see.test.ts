@@ -1,6 +1,7 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Report } from "../../cli/report/model.ts";
 import { APP, fetchNow, manifests, sharedApp, untilApplied } from "./support/apps.ts";
 import { eventually, execute, instance, scratch } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
@@ -44,6 +45,23 @@ test("fleet list shows a spoke as it is, with its applications", async () => {
   expect((await fleet(["list", "--environment", "dev"])).stdout).toMatch(
     new RegExp(`^${SPOKE} .* [1-9] of [1-9] +True `, "m"),
   );
+});
+
+test("fleet report tells the whole fleet with its commits and writes it as a page, and misses nothing", async () => {
+  const file = join(scratch, "fleet.html");
+  const written = await fleet(["report", "--html", file]);
+  expect(written.code, written.stderr).not.toBe(2);
+  expect(readFileSync(file, "utf8")).toContain(`>${SPOKE}</`);
+  const { stdout } = await fleet(["report", "-o", "json"]);
+  const { fleet: name, notSeen, sources, spokes } = JSON.parse(stdout) as Report;
+  expect({ name, notSeen }).toEqual({ name: expect.any(String), notSeen: [] });
+  expect(sources.find(({ name }) => name === "gitops-system")?.revision).toMatch(/@sha1:[0-9a-f]{40}$/);
+  expect(spokes.find(({ name }) => name === SPOKE)).toMatchObject({
+    isReady: true,
+    applications: expect.arrayContaining([
+      expect.objectContaining({ name: APP, revision: expect.stringMatching(/@sha1:[0-9a-f]{40}$/) }),
+    ]),
+  });
 });
 
 test("fleet kubeconfig writes a file that reaches the spoke, holds no credential and is its owner's only", async () => {

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Row } from "../../cli/list/rows.ts";
 import { git } from "../support/process.ts";
 import { APP, APP_REPOSITORY, manifests, ROLLOUT_SECONDS } from "./support/apps.ts";
-import { eventually, execute, get, instance } from "./support/fleet.ts";
+import { eventually, get } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
+import { atHost, keysIn } from "./support/rotation.ts";
 import {
   BOOTSTRAP_SECONDS,
   calledByGit,
@@ -58,16 +59,6 @@ async function change(...args: string[]): Promise<string> {
   return does([...args, "--repository", platform.folder, "--push"]);
 }
 
-/** Public keys that a command of `fleet` names, in order. */
-const keysIn = (said: string): string[] => [...said.matchAll(/^ +(ssh-ed25519 .+)$/gm)].map(([, key]) => key as string);
-
-/** Registers the application's deploy key at the Git host, or with `--remove` takes one away. */
-async function atHost(publicKey: string | undefined, ...flags: string[]): Promise<void> {
-  const args = [...flags, APP_REPOSITORY, publicKey ?? ""];
-  const { code, stderr } = await execute(join(instance.paths.bin, "deploy-key"), args);
-  expect(code, stderr).toBe(0);
-}
-
 /** A step of the rotation of the application's deploy key, pushed. */
 async function rotates(step: "--new" | "--registered" | "--removed"): Promise<string> {
   await git(["pull", "--quiet", "--rebase"], governance.folder);
@@ -109,7 +100,7 @@ test("on Tuesday an application is onboarded, and fleet list counts it", DAY, as
     ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`, "--git-receiver", "github"],
     ...["--repository", governance.folder, "--system", platform.folder, "--push"],
   ]);
-  await atHost(keysIn(said)[0]);
+  await atHost(APP_REPOSITORY, keysIn(said)[0] as string);
   await untilWell(ROLLOUT_SECONDS, { applications: { ready: 1, total: 1 } });
   await registerWebhooks();
 });
@@ -119,7 +110,7 @@ test(
   DAY,
   async () => {
     const [next] = keysIn(await rotates("--new"));
-    await atHost(next);
+    await atHost(APP_REPOSITORY, next as string);
     const said = await rotates("--registered");
     await eventually(ROLLOUT_SECONDS, async () => {
       const { data } = await getOnSpoke(SPOKE, ["secret", `${APP}-git`, "--namespace", APP]);
@@ -127,7 +118,7 @@ test(
     });
     const former = keysIn(said);
     expect(former).toEqual([expect.not.stringContaining(next ?? "")]);
-    await atHost(former[0], "--remove");
+    await atHost("--remove", APP_REPOSITORY, former[0] as string);
     expect(await rotates("--removed")).toContain("No rotation of the deploy keys");
   },
 );

@@ -539,7 +539,7 @@ describe("a stack with metrics", () => {
 });
 
 describe("a stack whose Cluster API makes clusters", () => {
-  it("has a role for its AWS provider, a key for its clusters, and tells the bridge of both; by default there is neither", async () => {
+  it("has a role for its AWS provider, a boundary for the roles that it makes, a key for its clusters, and tells the bridge; by default there is none", async () => {
     const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:clusterApi": "true" });
     const data = outputs["bridgeData"] as Record<string, string>;
     expect(data).toMatchObject({
@@ -556,7 +556,13 @@ describe("a stack whose Cluster API makes clusters", () => {
       "aws:RequestTag/fleet.internal/identity": "node",
       "aws:RequestTag/fleet.internal/made-by": "cluster-api",
     };
-    const bounded = { ...tagged, "iam:PermissionsBoundary": data["permissions_boundary_arn"] ?? "" };
+    const under = (name: string) => ({
+      ...tagged,
+      "iam:PermissionsBoundary": `arn:aws:iam::${data["aws_account_id"]}:policy/${name}`,
+    });
+    const bounded = under("fleet-dev-cluster-api-boundary");
+    expect(inputs("cluster-api-boundary-policy")["name"]).toBe("fleet-dev-cluster-api-boundary");
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), under("fleet-dev-boundary"))).toBe(false);
     expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-cluster"), bounded)).toBe(true);
     expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), bounded)).toBe(true);
     expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), tagged)).toBe(false);

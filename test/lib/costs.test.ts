@@ -1,16 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { type ClusterShape, clusterCost } from "../../lib/costs/cluster.ts";
+import { type ClusterShape, clusterCost, type NodesShape } from "../../lib/costs/cluster.ts";
 import table from "../../lib/costs/prices.json" with { type: "json" };
 import { instanceHour, volumeMonth } from "../../lib/costs/prices.ts";
 import { natGatewayHours } from "../../lib/costs/rates.ts";
 
-const shape = (more: Partial<Omit<ClusterShape, "nodes">> = {}, nodes: Partial<ClusterShape["nodes"]> = {}) => ({
+const shape = (more: Partial<Omit<ClusterShape, "nodes">> = {}, ...nodes: Partial<NodesShape>[]) => ({
   region: "us-east-1",
   natGateways: 1,
   keys: 1,
   secrets: 0,
   ...more,
-  nodes: { instanceTypes: ["m6i.large"], diskSize: 50, min: 2, desired: 2, max: 2, arePublic: false, ...nodes },
+  nodes: (nodes.length > 0 ? nodes : [{}]).map((group) => ({
+    ...{ instanceTypes: ["m6i.large"], diskSize: 50, min: 2, desired: 2, max: 2, arePublic: false, ...group },
+  })),
 });
 
 const usual = (...of: Parameters<typeof shape>) => clusterCost(shape(...of)).month.usual;
@@ -36,6 +38,21 @@ describe("what a cluster costs a month by list prices", () => {
     expect(items.addresses?.most).toBeCloseTo(14.6);
     expect(items.natGateways).toEqual({ least: 0, usual: 0, most: 0 });
     expect(month.most - month.least).toBeCloseTo(3 * (70.08 + 4 + 3.65));
+  });
+
+  test("adds up several groups of nodes, and says what is not known of one beside what is known of the other", () => {
+    const groups = [
+      { min: 1, max: 4 },
+      { instanceTypes: ["m9x.large"], diskSize: 100, min: 1, desired: 1, max: 1 },
+    ];
+    const { items, month, unknown } = clusterCost(shape({}, ...groups));
+    expect(items.nodes).toEqual({ least: 70.08, usual: 140.16, most: 280.32 });
+    expect(items.volumes).toEqual({ least: 12, usual: 16, most: 24 });
+    expect(unknown).toEqual(["price unknown for m9x.large in us-east-1"]);
+    expect(month.usual).toBeCloseTo(usual() + 8);
+    const both = clusterCost(shape({ natGateways: 0 }, { arePublic: true }, { arePublic: true, desired: 3, max: 3 }));
+    expect(both.items.addresses?.usual).toBeCloseTo(5 * 3.65);
+    expect(both.items.nodes?.usual).toBeCloseTo(5 * 70.08);
   });
 
   test("counts the first of several instance types", () => {

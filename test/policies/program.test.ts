@@ -50,6 +50,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
     " with spokes in other accounts and regions",
     { [key("accounts")]: '[{"id":"333333333333","scopes":["dev"]}]', [key("spokeRegions")]: '["eu-west-1"]' },
   ],
+  ["dev", " with Cluster API", { [key("clusterApi")]: "true" }],
   ["prod", "", {}],
   ["prod", " with mirrors that a token opens", mirrors],
   [
@@ -106,7 +107,10 @@ test("the rights in an account besides the hub's are as narrow, by the same exce
 
 test("every exception on the reasoned list stands for a statement of the program, with just these wildcards", async () => {
   const addonPermissions = JSON.stringify([{ actions: ["ec2:Describe*", "elasticloadbalancing:Describe*"] }]);
-  const { resources } = await runStack("prod", { "eks-gitops-fleet:addonPermissions": addonPermissions });
+  const { resources } = await runStack("prod", {
+    "eks-gitops-fleet:addonPermissions": addonPermissions,
+    "eks-gitops-fleet:clusterApi": "true",
+  });
   const held = resources
     .filter(({ type }) => identityPolicyTypes.includes(type))
     .flatMap(({ type, inputs }) => identityPolicies(type, inputs).map((read) => read()))

@@ -6,7 +6,7 @@ import { ask } from "../../cli/app/ask.ts";
 import { dnsSuffix } from "../../lib/iam/policy.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
-import type { Cluster } from "./cluster.ts";
+import type { Cluster, KubernetesObject } from "./cluster.ts";
 import type { Account } from "./inventory.ts";
 import { outcome } from "./process.ts";
 
@@ -52,8 +52,19 @@ const ownOf = ({ fleet, spoke }: Pick<Place, "fleet" | "spoke">) => `${fleetName
 /** What its HTTP answer says, of the facts of the cluster. */
 export const greetingAt = ({ spoke, environment }: Place): string => `payments on ${spoke} (${environment})`;
 
+/** By whose kinds it orders: where they have the URL of a queue. */
+const kinds = {
+  crossplane: { queue: "queue.sqs.aws.m.upbound.io", urlOf: ({ atProvider }: KubernetesObject) => atProvider.url },
+  ack: { queue: "queue.sqs.services.k8s.aws", urlOf: ({ queueURL }: KubernetesObject) => queueURL },
+} as const;
+
 /** Its table and its queue are in AWS, under the cluster's and its own name, with the fleet's tags. */
-export async function expectOrders({ dynamodb, sqs }: Account, cluster: Cluster, place: Place): Promise<void> {
+export async function expectOrders(
+  { dynamodb, sqs }: Account,
+  cluster: Cluster,
+  place: Place,
+  engine: keyof typeof kinds = "crossplane",
+): Promise<void> {
   const own = ownOf(place);
   const owned = { [fleetTag]: place.fleet, [clusterTag]: place.spoke };
   const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: `${own}_payments` }));
@@ -63,8 +74,8 @@ export async function expectOrders({ dynamodb, sqs }: Account, cluster: Cluster,
   const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: `${own}_events` }));
   const { Tags: tags } = await sqs.send(new ListQueueTagsCommand({ QueueUrl }));
   expect(tags).toMatchObject(owned);
-  const queue = await cluster.get(["queue.sqs.aws.m.upbound.io", "events", "--namespace", APP]);
-  expect(queue.status.atProvider.url).toBe(
+  const { status } = await cluster.get([kinds[engine].queue, "events", "--namespace", APP]);
+  expect(kinds[engine].urlOf(status)).toBe(
     `https://sqs.${place.region}.${dnsSuffix(place.partition)}/${place.accountId}/${own}_events`,
   );
 }

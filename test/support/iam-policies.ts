@@ -5,6 +5,7 @@ import { adoptHubPolicy } from "../../lib/iam/adopt-hub.ts";
 import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { clusterApiPolicy } from "../../lib/iam/cluster-api.ts";
+import { clusterApiBoundary } from "../../lib/iam/cluster-api-boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
 import { databasePrefix } from "../../lib/iam/databases.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
@@ -64,6 +65,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       secretsOf: { ...scope, region: secondRegion(scope), keyArn: secretsKeyArn },
     }),
     "tenant boundary": tenantBoundary(scope),
+    "Cluster API boundary": clusterApiBoundary({ ...scope, fleet }),
     // What the add-ons in repos/ need; a stack may permit as much as fits.
     "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition)),
     "fleet adopt": adoptPolicy(),
@@ -105,7 +107,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       fleet,
       dnsSuffix: suffix,
       spokePrefix: names.spokePrefix,
-      boundaryArn: named.policy(names.boundaryPolicy),
+      boundaryArn: named.policy(names.clusterApiBoundaryPolicy),
       keyArn: named.kmsKey("00000000-0000-0000-0000-000000000000"),
     }),
     "Argo CD on the hub": argocdPolicy(named.role(names.argocdSpokesRole)),

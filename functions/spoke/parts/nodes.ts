@@ -1,11 +1,22 @@
 import { nodeTemplate, nodeTrust } from "../../../lib/eks-baseline.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
+import { crossplaneAnnotations } from "../../../lib/labels.ts";
+import { compareReleases } from "../../../lib/node-releases.ts";
 import { eksAddons } from "../api.ts";
+import { type AskedGroup, firstGroup, isBottlerocket, nodesTag } from "../asked-groups.ts";
 import type { Context } from "../context.ts";
 import { fact } from "../facts.ts";
-import { at } from "../kube.ts";
+import { at, type KubeObject } from "../kube.ts";
 import { isMadeElsewhere } from "../made-elsewhere.ts";
-import { nodeGroups } from "../node-groups.ts";
+import {
+  leavingTemplates,
+  type NodeGroup,
+  type NodeGroups,
+  nodeGroupOf,
+  nodeGroups,
+  takesAll,
+  templateOf,
+} from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
 import { type Resource, resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
@@ -23,19 +34,21 @@ function nodeRole({ names }: Context): RoleArgs {
   };
 }
 
-function launchTemplate({ composer, names, spoke, tags }: Context): void {
-  const { region, nodes } = spoke.spec;
-  composer.managed(resources.launchTemplate, "LaunchTemplate", {}, () => ({
+function launchTemplate({ composer, names, spoke, tags }: Context, { name, amiType, diskSize }: AskedGroup): void {
+  const { region } = spoke.spec;
+  const isFirst = name === firstGroup;
+  const own = tags(nodesTag(name));
+  composer.managed(templateOf(name), "LaunchTemplate", {}, () => ({
     forProvider: {
       region,
-      name: names.nodeGroup,
-      ...nodeTemplate(nodes.diskSize),
+      name: isFirst ? names.nodeGroup : names.furtherTemplate(name),
+      ...nodeTemplate(diskSize, isBottlerocket(amiType)),
       // The boundary of the node's role recognizes its resources by these tags.
       tagSpecifications: ["instance", "network-interface", "volume"].map((resourceType) => ({
         resourceType,
-        tags: tags("nodes"),
+        tags: own,
       })),
-      tags: tags("nodes"),
+      tags: own,
     },
   }));
 }
@@ -50,10 +63,9 @@ function addonsFollow({ observed, settings, spoke }: Context, kubernetesVersion:
 }
 
 /** Nodes follow the version that the control plane runs, after the add-ons: a node is never ahead of either. */
-export function nodesVersion(context: Context): string | undefined {
+export function nodesVersion(context: Context, { serving }: NodeGroup): string | undefined {
   const running = runningVersion(context.observed);
   if (isMadeElsewhere(context.spoke)) return running;
-  const { serving } = nodeGroups(context);
   const current = at(context.observed.get(serving)?.spec, "forProvider", "version");
   if (typeof current !== "string" || running === undefined || addonsFollow(context, running)) return running;
   return current;
@@ -64,29 +76,33 @@ export function nodesVersion(context: Context): string | undefined {
  * runs: EKS rolls nothing back ("You cannot roll back a node group", UpdateNodegroupVersion), and takes the newest release by itself
  * when the launch template changes. Undefined, too, where something else makes the nodes.
  */
-export function nodesRelease(context: Context, kubernetesVersion: string | undefined): string | undefined {
+export function nodesRelease(
+  context: Context,
+  { asked: { amiType }, wanted: { group }, former }: NodeGroup,
+  kubernetesVersion: string | undefined,
+): string | undefined {
   const { observed, settings, spoke } = context;
   if (isMadeElsewhere(spoke)) return undefined;
-  const wanted = settings.kubernetesVersions[kubernetesVersion ?? ""]?.nodes?.[spoke.spec.nodes.amiType];
-  const groups = nodeGroups(context);
-  const running = observed.text(groups.wanted.group, "releaseVersion");
-  const isNewer = running?.startsWith(`${kubernetesVersion}.`) && released(running) > released(wanted ?? "");
+  const named = settings.kubernetesVersions[kubernetesVersion ?? ""]?.nodes?.[amiType];
+  const running = observed.text(group, "releaseVersion");
+  // Releases of Amazon Linux begin with the version of Kubernetes.
+  const isComparable = isBottlerocket(amiType) || running?.startsWith(`${kubernetesVersion}.`);
+  const isNewer =
+    isComparable && running !== undefined && named !== undefined && compareReleases(amiType, running, named) > 0;
   // Of nodes that exist before the hub knows them, the release is not known yet, and may be newer.
-  const isUnseen = running === undefined && spoke.spec.existing !== undefined && groups.former.length === 0;
-  return isNewer || isUnseen ? undefined : wanted;
+  const isUnseen = running === undefined && spoke.spec.existing !== undefined && former.length === 0;
+  return isNewer || isUnseen ? undefined : named;
 }
-
-/** The day of a release. */
-const released = (release: string): string => release.split("-").at(-1) ?? "";
 
 /**
  * `desired` counts when the group is made; from then on it is an autoscaler's, within the limits. EKS refuses limits that don't hold
  * the number of nodes (UpdateNodegroupConfig), so a group outside the limits gets the nearer one first.
  */
-function scaling(context: Context): { readonly scalingConfig: object; readonly initProvider: object } {
-  const { min, desired, max } = context.spoke.spec.nodes;
-  const { wanted, former } = nodeGroups(context);
-  const size = (group: Resource) => context.observed.number(group, "scalingConfig", "desiredSize");
+function scaling(
+  { observed }: Context,
+  { asked: { min, desired, max }, wanted, former }: NodeGroup,
+): { readonly scalingConfig: object; readonly initProvider: object } {
+  const size = (group: Resource) => observed.number(group, "scalingConfig", "desiredSize");
   const nodes = size(wanted.group) ?? min;
   const outside = nodes < min || nodes > max;
   // A group that replaces another one begins with as many nodes as that one has at present.
@@ -101,18 +117,21 @@ function scaling(context: Context): { readonly scalingConfig: object; readonly i
   };
 }
 
-/**
- * One managed node group in the subnets with a route to the internet. When a field changes that EKS can't change, another group is made;
- * the former goes when that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
- */
-export function composeNodes(context: Context): void {
-  const { composer, facts, names, observed, spoke, tags } = context;
-  const { wanted, former } = nodeGroups(context);
-  const { region, nodes } = spoke.spec;
-  const role = nodeRole(context);
-  composeRole(context, role);
-  launchTemplate(context);
-  const version = nodesVersion(context);
+const effects = { NoSchedule: "NO_SCHEDULE", PreferNoSchedule: "PREFER_NO_SCHEDULE", NoExecute: "NO_EXECUTE" } as const;
+
+/** Without taints an empty list: what is left out, the provider fills in from AWS, which still has the former ones (upjet, pkg/resource). */
+const marks = ({ labels, taints }: AskedGroup): object => ({
+  ...(labels && { labels }),
+  ...(taints && {
+    taint: taints.map(({ key, value, effect }) => ({ key, ...(value && { value }), effect: effects[effect] })),
+  }),
+});
+
+function nodeGroup(context: Context, group: NodeGroup, role: RoleArgs): void {
+  const { composer, facts, names, spoke, tags } = context;
+  const { asked, wanted } = group;
+  const version = nodesVersion(context, group);
+  const template = templateOf(asked.name);
   const needs = {
     controlPlane: controlPlaneFacts(context).endpoint,
     version: fact("controlPlane", version),
@@ -120,31 +139,61 @@ export function composeNodes(context: Context): void {
     wayOut: facts.ready(...nodeRoutes(context)),
     nodeRoleArn: facts.text(resources.role("node"), "arn"),
     rolePolicies: facts.ready(...roleResources(role)),
-    launchTemplate: facts.text(resources.launchTemplate, "id"),
-    launchTemplateVersion: facts.number(resources.launchTemplate, "latestVersion"),
+    launchTemplate: facts.text(template, "id"),
+    launchTemplateVersion: facts.number(template, "latestVersion"),
     // Without a pod network no node becomes ready.
     podNetwork: facts.present(resources.addon("vpc-cni")),
   };
-  const { scalingConfig, initProvider } = scaling(context);
-  const release = nodesRelease(context, version);
-  if (!observed.ready(wanted.group) || isDeleting(spoke)) for (const group of former) composer.keep(group);
+  const { scalingConfig, initProvider } = scaling(context, group);
+  const release = nodesRelease(context, group, version);
   composer.managed(wanted.group, "NodeGroup", needs, (known) => ({
     externalName: wanted.name,
     initProvider,
     forProvider: {
-      region,
+      region: spoke.spec.region,
       clusterName: names.cluster,
       version: known.version,
       ...(release === undefined ? {} : { releaseVersion: release }),
       nodeRoleArn: known.nodeRoleArn,
       subnetIds: known.subnetIds,
-      instanceTypes: nodes.instanceTypes,
-      capacityType: nodes.capacityType,
-      amiType: nodes.amiType,
+      instanceTypes: asked.instanceTypes,
+      capacityType: asked.capacityType,
+      amiType: asked.amiType,
+      ...marks(asked),
       scalingConfig,
       updateConfig: { maxUnavailable: 1 },
       launchTemplate: { id: known.launchTemplate, version: String(known.launchTemplateVersion) },
       tags: tags(),
     },
   }));
+}
+
+/** Keeps what the Spoke asked for before until others have taken its place, and each launch template until its group is gone. */
+function keepFormer(context: Context, { groups, leaving }: NodeGroups): void {
+  const { composer, labelled, observed, spoke } = context;
+  const stays = (group: NodeGroup) => !observed.ready(group.wanted.group) || isDeleting(spoke);
+  for (const group of groups.filter(stays)) for (const former of group.former) composer.keep(former);
+  const isTakenOver = !groups.some(stays) && groups.some(({ wanted }) => takesAll(observed, wanted.group));
+  if (!isTakenOver) for (const group of leaving) composer.keep(group);
+  // Crossplane forgets a node group before it is gone.
+  const keys = [...observed.objects.keys(), ...labelled.map(compositionName)];
+  const left = new Set(keys.map((key) => nodeGroupOf(key ?? "")?.group));
+  for (const { group, resource } of leavingTemplates(context))
+    if (left.has(group) || isDeleting(spoke)) composer.keep(resource);
+}
+
+const compositionName = ({ metadata }: KubeObject): string | undefined =>
+  metadata.annotations?.[crossplaneAnnotations.resourceName];
+
+/**
+ * Managed node groups in the subnets with a route to the internet. When a field changes that EKS can't change, another group is made;
+ * the former goes when that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
+ */
+export function composeNodes(context: Context): void {
+  const all = nodeGroups(context);
+  const role = nodeRole(context);
+  composeRole(context, role);
+  for (const { asked } of all.groups) launchTemplate(context, asked);
+  keepFormer(context, all);
+  for (const group of all.groups) nodeGroup(context, group, role);
 }

@@ -34,7 +34,7 @@ function metadata(name: string, dependsOn: readonly object[]): object {
   };
 }
 
-const sources = ["local/crossplane/provider-aws", "local/aws", "local/work-queue.ts"];
+const sources = ["local/crossplane/provider-aws", "local/aws", "local/program.ts", "local/work-queue.ts"];
 
 const family = (version: string): MadePackage => ({
   version,

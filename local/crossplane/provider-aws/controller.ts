@@ -1,4 +1,5 @@
 /** One program of the family: follows the objects of its kinds and reconciles them. */
+import type { Log } from "../../program.ts";
 import { WorkQueue } from "../../work-queue.ts";
 import type { ClusterClient } from "./cluster/client.ts";
 import { inform, type Watched } from "./cluster/informer.ts";
@@ -8,8 +9,6 @@ import { crdName, type Kind } from "./kind.ts";
 import { desiredState, isTold, keyOf, type Managed, unblocksOthers } from "./managed.ts";
 import type { Options } from "./options.ts";
 import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
-
-export type Log = (level: "info" | "debug" | "error", message: string, details?: object) => void;
 
 /** Adds or subtracts up to a tenth, so that resources that were created together drift apart in their polls. */
 const jitter = (milliseconds: number): number => milliseconds * (0.9 + Math.random() / 5);

@@ -1,9 +1,9 @@
 /** The family's own program: a ProviderConfig stays while managed resources use it, or they could never be deleted. */
+import type { Log } from "../../program.ts";
 import { type Next, WorkQueue } from "../../work-queue.ts";
 import type { ClusterClient } from "./cluster/client.ts";
 import { inform } from "./cluster/informer.ts";
 import { resourcePath } from "./cluster/objects.ts";
-import type { Log } from "./controller.ts";
 import { API_SUFFIX, type ConfigKind, configCrds } from "./kind.ts";
 import { type Condition, type Metadata, withConditions } from "./managed.ts";
 import type { Options } from "./options.ts";

@@ -1,14 +1,17 @@
 import type { HttpRequest } from "./http.ts";
 
+export type CredentialScope = NonNullable<ReturnType<typeof credentialScope>>;
+
 /**
- * The region and service of a signed request (header or query signature), or undefined when it carries no signature. Nothing here
+ * The access key, region and service of a signed request (header or query signature), or undefined when it carries no signature. Nothing here
  * is verified: ministack does that.
  */
 export function credentialScope(request: Pick<HttpRequest, "headers" | "url">) {
   const header = /^AWS4-HMAC-SHA256 .*Credential=([^,\s]+)/.exec(request.headers["authorization"] ?? "")?.[1];
   const credential = header ?? queryOf(request.url).get("X-Amz-Credential") ?? undefined;
-  const [, , region, service, term] = credential?.split("/") ?? [];
-  return region !== undefined && service !== undefined && term === "aws4_request" ? { region, service } : undefined;
+  const [accessKeyId = "", , region, service, term] = credential?.split("/") ?? [];
+  if (region === undefined || service === undefined || term !== "aws4_request") return undefined;
+  return { accessKeyId, region, service };
 }
 
 /** The query of a path with query. */

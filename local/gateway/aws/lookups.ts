@@ -15,6 +15,7 @@ import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import type { Quota } from "../../product.ts";
 import { vpcNetwork } from "./peering.ts";
+import { scalingGroups } from "./scaling-groups.ts";
 
 /** What the EKS API and STS look up in, or do to, other services: with the service's own rights, not the caller's. */
 export type AwsLookups = ReturnType<typeof awsLookups>;
@@ -39,6 +40,7 @@ export function awsLookups(options: LookupOptions) {
   const kms = new KMSClient(config);
   const serviceQuotas = new ServiceQuotasClient(config);
   return {
+    ...scalingGroups(options),
     role: (name: string) =>
       unlessMissing(async () => {
         const { Role: role } = await iam.send(new GetRoleCommand({ RoleName: name }));
@@ -150,8 +152,8 @@ async function ensureClusterSecurityGroup(ec2: EC2Client, cluster: string, vpcId
   return GroupId;
 }
 
-/** The codes with which IAM, KMS and EC2 say that something doesn't exist. */
-const MISSING = /^(NoSuchEntity|NoSuchEntityException|NotFoundException|InvalidGroup\.NotFound)$/;
+/** The codes with which IAM, KMS and EC2 say that something doesn't exist; KMS answers so for keys of other accounts that are not shared. */
+const MISSING = /^(NoSuchEntity|NoSuchEntityException|NotFoundException|AccessDeniedException|InvalidGroup\.NotFound)$/;
 
 async function unlessMissing<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {

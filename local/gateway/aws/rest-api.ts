@@ -1,4 +1,5 @@
 import type { GatewayKey } from "../key.ts";
+import { accountOfArn } from "./account-of-key.ts";
 import { pathOf, queryOf } from "./credential-scope.ts";
 import { ApiError, errorResponse } from "./errors.ts";
 import { ASSERTION_HEADER, type Forward } from "./forward.ts";
@@ -12,8 +13,13 @@ export interface Authorizer {
   readonly key: GatewayKey;
 }
 
+interface InAccount {
+  /** Whose resources the context has. */
+  readonly account: string;
+}
+
 /** An API that the gateway answers itself, over REST JSON. */
-export interface RestApi<Context> {
+export interface RestApi<Context extends InAccount> {
   /** Its name in messages: "EKS". */
   readonly name: string;
   /** The module of the SDK's client. */
@@ -48,14 +54,17 @@ export async function authorized(
 }
 
 /** Gives a function that says which operation of an API a request is; undefined for none of them. */
-export function operationOf<Context>({ sdk, operations }: Pick<RestApi<Context>, "sdk" | "operations">) {
+export function operationOf<Context extends InAccount>({
+  sdk,
+  operations,
+}: Pick<RestApi<Context>, "sdk" | "operations">) {
   const routes = operations.map(({ name }) => ({ name, read: routeOf(schemaOf(sdk, name)) }));
   return ({ method, url }: Pick<HttpRequest, "method" | "url">): string | undefined =>
     routes.find(({ read }) => read({ method, path: pathOf(url), query: queryOf(url), body: {} }))?.name;
 }
 
 /** Gives a function that answers requests of an API. What ministack refuses is passed on as it is; then the operation runs. */
-export function restApi<Context>(api: RestApi<Context>) {
+export function restApi<Context extends InAccount>(api: RestApi<Context>) {
   const routes = api.operations.map((operation) => {
     const schema = schemaOf(api.sdk, operation.name);
     return { operation, read: routeOf(schema), status: schema[3].http[2] };
@@ -69,6 +78,11 @@ export function restApi<Context>(api: RestApi<Context>) {
       const wanted = operation.authorize(context, members);
       const decision = await authorized(by, request, operation.name, wanted, api.tagsOf(context, wanted.resource));
       if ("refused" in decision) return decision.refused;
+      // The context is chosen by the key that the request names; ministack says whose key has signed it.
+      if (accountOfArn(decision.caller) !== context.account)
+        throw api.unknown(
+          `${decision.caller} is not of account ${context.account}, whose access key the request names`,
+        );
       const result = await operation.run(context, checked(operation, members, api.invalid), decision.caller);
       return result === undefined ? { status, headers: {}, body: "" } : jsonResponse(status, result);
     }

@@ -60,6 +60,9 @@ export const accessEntryOperations: readonly Operation[] = [
           throw notServed(`access entry type ${type}`, "use STANDARD or EC2_LINUX");
         if (NODE_TYPES.includes(type) && (kubernetesGroups !== undefined || username !== undefined))
           throw invalidParameter(`kubernetesGroups and username can't be set for type ${type}`);
+        // EKS User Guide, "Create access entries".
+        if (type !== "STANDARD" && parsePrincipal(principalArn)?.account !== context.account)
+          throw invalidParameter(`principalArn of type ${type} must be of the cluster's account, got ${principalArn}`);
         const entry = accessEntry(context, clusterName, principal, type);
         return { entry: named(entry, { kubernetesGroups, username }), roleId: principal.roleId, policies: [] };
       },
@@ -90,14 +93,15 @@ function named(
 /** A new access entry with EKS's defaults for its type. */
 export function accessEntry(context: EksContext, cluster: string, principal: Principal, type: string): AccessEntry {
   const { arn, kind, name } = principal;
-  const session = `arn:${context.partition}:sts::${context.account}:assumed-role/${name}/{{SessionName}}`;
+  const { account = context.account } = parsePrincipal(arn) ?? {};
+  const session = `arn:${context.partition}:sts::${account}:assumed-role/${name}/{{SessionName}}`;
   const standard = kind === "user" ? arn : session;
   const node = NODE_TYPES.includes(type);
   return {
     clusterName: cluster,
     principalArn: arn,
     kubernetesGroups: node ? ["system:nodes"] : [],
-    accessEntryArn: eksArn(context, `access-entry/${cluster}/${kind}/${context.account}/${name}/${randomUUID()}`),
+    accessEntryArn: eksArn(context, `access-entry/${cluster}/${kind}/${account}/${name}/${randomUUID()}`),
     createdAt: context.now(),
     modifiedAt: context.now(),
     tags: {},

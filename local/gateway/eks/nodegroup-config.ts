@@ -28,16 +28,27 @@ export const updateConfig = structure({
     (maxUnavailable === undefined) !== (maxUnavailablePercentage === undefined),
   "updateConfig: allowed is one of maxUnavailable and maxUnavailablePercentage",
 );
-export const labels = z.record(
-  text,
-  z
-    .string()
-    .regex(
-      /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/,
-      'a label of Kubernetes has at most 63 letters, digits, "-", "_" and "."',
-    ),
-);
-export const taints = z.array(structure({ key: text, value: z.string().optional(), effect: z.enum(effects) }));
+
+/** What kubelets may not register with, and labels of EKS's own: the words are EKS's (eksctl-io/eksctl#4007). */
+const reserved = /^([^/]*\.)?(kubernetes\.io|k8s\.io|eks\.amazonaws\.com)\//;
+export const labels = z
+  .record(
+    text.max(63),
+    z
+      .string()
+      .regex(
+        /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/,
+        'a label of Kubernetes has at most 63 letters, digits, "-", "_" and "."',
+      ),
+  )
+  .refine(
+    (all) => !Object.keys(all).some((key) => reserved.test(key)),
+    "Label cannot contain reserved prefixes [kubernetes.io/, k8s.io/, eks.amazonaws.com/]",
+  );
+/** At most 50 of a group (CreateNodegroup, API reference). */
+export const taints = z
+  .array(structure({ key: text.max(63), value: z.string().max(63).optional(), effect: z.enum(effects) }))
+  .max(50);
 export const launchTemplate = structure({
   name: z.string().optional(),
   version: z.string().optional(),

@@ -13,12 +13,16 @@ import { type EksContext, eksArn, type Operation, type Request, text, texts } fr
 import { assumableRole, parsePrincipal } from "./principals.ts";
 import { minorOf } from "./versions.ts";
 
-/** AMI types that the local nodes can stand for. */
+/** AMI types that the local nodes can stand for; they have no GPUs. */
 const AMI_TYPES = [
   "AL2023_x86_64_STANDARD",
   "AL2023_ARM_64_STANDARD",
+  "AL2023_x86_64_NVIDIA",
+  "AL2023_ARM_64_NVIDIA",
   "BOTTLEROCKET_x86_64",
   "BOTTLEROCKET_ARM_64",
+  "BOTTLEROCKET_x86_64_NVIDIA",
+  "BOTTLEROCKET_ARM_64_NVIDIA",
   "CUSTOM",
 ] as const;
 

@@ -27,6 +27,8 @@ export interface EksContext {
   readonly clusters: Clusters;
   /** IAM and EC2 as the service sees them (not with the caller's rights). */
   readonly aws: AwsLookups;
+  /** The same of any account. */
+  awsOf(account: string): AwsLookups;
   /** Seconds since 1970. */
   now(): number;
   /** Schedules another look at a cluster's background work. */

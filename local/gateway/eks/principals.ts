@@ -1,3 +1,4 @@
+import type { AwsLookups } from "../aws/lookups.ts";
 import { invalidParameter } from "./errors.ts";
 import type { EksContext } from "./operation.ts";
 
@@ -28,7 +29,7 @@ export function parseSession(arn: string): { account: string; role: string; sess
 /** The principal with this ARN, as IAM has it. Throws InvalidParameterException as EKS does. */
 export async function existingPrincipal(context: EksContext, arn: string): Promise<Principal> {
   const parsed = parsePrincipal(arn);
-  const found = parsed === undefined ? undefined : await principalNamed(context, parsed.kind, parsed.name);
+  const found = parsed && (await principalNamed(context.awsOf(parsed.account), parsed.kind, parsed.name));
   if (found?.arn !== arn)
     throw invalidParameter(
       `The specified principalArn is invalid: invalid principal: there is no IAM user or role ${arn}`,
@@ -39,18 +40,14 @@ export async function existingPrincipal(context: EksContext, arn: string): Promi
 /** The user or role behind a caller (a session belongs to its role), or undefined for the account's root. */
 export async function callerPrincipal(context: EksContext, caller: string): Promise<Principal | undefined> {
   const session = parseSession(caller);
-  if (session !== undefined) return principalNamed(context, "role", session.role);
+  if (session !== undefined) return principalNamed(context.awsOf(session.account), "role", session.role);
   const parsed = parsePrincipal(caller);
-  return parsed === undefined ? undefined : principalNamed(context, parsed.kind, parsed.name);
+  return parsed && principalNamed(context.awsOf(parsed.account), parsed.kind, parsed.name);
 }
 
-async function principalNamed(
-  context: EksContext,
-  kind: "user" | "role",
-  name: string,
-): Promise<Principal | undefined> {
-  const role = kind === "role" ? await context.aws.role(name) : undefined;
-  const arn = kind === "user" ? await context.aws.userArn(name) : role?.arn;
+async function principalNamed(aws: AwsLookups, kind: "user" | "role", name: string): Promise<Principal | undefined> {
+  const role = kind === "role" ? await aws.role(name) : undefined;
+  const arn = kind === "user" ? await aws.userArn(name) : role?.arn;
   return arn === undefined ? undefined : { kind, name, arn, roleId: role?.id };
 }
 

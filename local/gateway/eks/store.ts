@@ -1,11 +1,17 @@
+import { clusterId, clusterIdOf, parseClusterId } from "../../instance/cluster-id.ts";
 import { freeNumber, openRecords } from "../aws/record-files.ts";
 import { CATALOG } from "./addon-catalog.ts";
 import { inUse, limitExceeded, notFound } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import type { NumberRange } from "./runtime.ts";
 
+/** The clusters of one account by their names, or those of all by what the instance calls them (`clusterId`). */
+export type Store = ReturnType<typeof storeOf>;
+
 /** The state of the EKS API: one file per cluster, on disk before a call is answered. */
-export type Store = Awaited<ReturnType<typeof openStore>>;
+export type InstanceStore = Awaited<ReturnType<typeof openStore>>;
+
+type Records = Awaited<ReturnType<typeof recordsIn>>;
 
 type StoredRecord = Omit<ClusterRecord, "podIdentityAssociations"> & Partial<ClusterRecord>;
 
@@ -16,17 +22,32 @@ function carriedOver({ addons, podIdentityAssociations = {}, ...record }: Stored
   return { ...record, addons: Object.fromEntries(served), podIdentityAssociations: Object.fromEntries(own) };
 }
 
+const recordsIn = (folder: string) =>
+  openRecords<ClusterRecord>(folder, ({ cluster }) => clusterIdOf(cluster), carriedOver);
+
 /** Opens the store in a folder (made where missing). */
 export async function openStore(folder: string) {
-  const records = await openRecords<ClusterRecord>(folder, ({ cluster }) => cluster.name, carriedOver);
+  const records = await recordsIn(folder);
+  return { ...storeOf(records), ofAccount: (account: string) => storeOf(records, account) };
+}
+
+function storeOf(records: Records, account?: string) {
+  const idOf = (name: string): string => (account === undefined ? name : clusterId(name, account));
+  const isOwn = ({ cluster }: ClusterRecord): boolean =>
+    account === undefined || parseClusterId(clusterIdOf(cluster)).account === account;
+  const find = (name: string) => records.find(idOf(name));
   const get = (name: string): ClusterRecord => {
-    const record = records.find(name);
+    const record = find(name);
     if (record === undefined) throw notFound(`No cluster found for name: ${name}.`, { clusterName: name });
     return record;
   };
   return {
-    list: () => records.all().sort((a, b) => a.cluster.name.localeCompare(b.cluster.name)),
-    find: records.find,
+    list: () =>
+      records
+        .all()
+        .filter(isOwn)
+        .sort((a, b) => a.cluster.name.localeCompare(b.cluster.name)),
+    find,
     /** The record. Throws ResourceNotFoundException. */
     get,
     /** The lowest free cluster number of a range. Throws ResourceLimitExceededException. */
@@ -40,12 +61,11 @@ export async function openStore(folder: string) {
     /** Adds a cluster. Throws ResourceInUseException where one has its name. */
     add: async (record: ClusterRecord): Promise<void> => {
       const { name } = record.cluster;
-      if (records.find(name) !== undefined)
-        throw inUse(`Cluster already exists with name: ${name}`, { clusterName: name });
+      if (find(name) !== undefined) throw inUse(`Cluster already exists with name: ${name}`, { clusterName: name });
       await records.add(record);
     },
     /** Applies `edit` to a copy and saves it; a throwing edit changes nothing. */
     change: async <T>(name: string, edit: (record: ClusterRecord) => T): Promise<T> => records.change(get(name), edit),
-    remove: async (name: string): Promise<void> => records.remove(get(name).cluster.name),
+    remove: async (name: string): Promise<void> => records.remove(clusterIdOf(get(name).cluster)),
   };
 }

@@ -1,6 +1,8 @@
 import { AssumeRoleCommand, STSClient, STSServiceException } from "@aws-sdk/client-sts";
+import { accountOfArn } from "../aws/account-of-key.ts";
 import { ASSERTION_HEADER } from "../aws/forward.ts";
-import type { GatewayKey } from "../key.ts";
+import { byAccount } from "../by-account.ts";
+import { type GatewayKey, rootCredentials } from "../key.ts";
 import { StsError } from "./errors.ts";
 
 /** A role that an AWS service assumes, as its trust policy must allow for exactly this. */
@@ -26,11 +28,11 @@ export interface SessionCredentials {
   readonly role: { readonly arn: string; readonly id: string };
 }
 
-/** Gives a function that assumes roles as AWS's own services do. It rejects with StsError (AccessDenied) where the role does not trust the service. */
+/** Gives a function that assumes roles as AWS's own services do, in the account of each role. It rejects with StsError (AccessDenied) where the role does not trust the service. */
 export function serviceSessions({ endpoint, region, key }: { endpoint: string; region: string; key: GatewayKey }) {
-  // ministack checks no signature of its root; whom it stands for, the assertion says.
-  const credentials = { accessKeyId: key.rootAccessKeyId, secretAccessKey: "unused" };
-  const sts = new STSClient({ endpoint, region, credentials });
+  const clientOf = byAccount(
+    (account) => new STSClient({ endpoint, region, credentials: rootCredentials(key, account) }),
+  );
   return async ({ service, roleArn, sessionName, tags = {}, seconds, context = {} }: ServiceSession) => {
     const command = new AssumeRoleCommand({
       RoleArn: roleArn,
@@ -47,11 +49,13 @@ export function serviceSessions({ endpoint, region, key }: { endpoint: string; r
       },
       { step: "build" },
     );
-    const { Credentials, AssumedRoleUser } = await sts.send(command).catch((error: unknown) => {
-      if (error instanceof STSServiceException)
-        throw new StsError(error.name, error.message, error.$metadata.httpStatusCode);
-      throw error;
-    });
+    const { Credentials, AssumedRoleUser } = await clientOf(accountOfArn(roleArn))
+      .send(command)
+      .catch((error: unknown) => {
+        if (error instanceof STSServiceException)
+          throw new StsError(error.name, error.message, error.$metadata.httpStatusCode);
+        throw error;
+      });
     return {
       accessKeyId: Credentials?.AccessKeyId ?? "",
       secretAccessKey: Credentials?.SecretAccessKey ?? "",

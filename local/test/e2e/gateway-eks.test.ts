@@ -267,6 +267,30 @@ describe("nodes", () => {
     await removed(cloud.instance, "one", namespace);
   });
 
+  test("labels and taints of a node group arrive at the kubelets of its nodes", async () => {
+    const { eks } = cloud.deployer;
+    const group = { clusterName: "one", nodegroupName: "tainted" };
+    await eks.send(
+      new CreateNodegroupCommand({
+        ...group,
+        nodeRole: arnOf("role/node"),
+        subnets: await cloud.subnets(),
+        amiType: "BOTTLEROCKET_x86_64",
+        labels: { "example.com/tier": "batch" },
+        taints: [{ key: "dedicated", value: "batch", effect: "NO_SCHEDULE" }],
+        scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
+      }),
+    );
+    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+    const { items } = await adminApi(cloud.instance, "one").listNode({ labelSelector: "example.com/tier=batch" });
+    expect(
+      items.map(({ metadata, spec }) => [metadata?.labels?.["eks.amazonaws.com/nodegroup"], spec?.taints]),
+    ).toEqual([["tainted", [{ key: "dedicated", value: "batch", effect: "NoSchedule" }]]]);
+    await eks.send(new DeleteNodegroupCommand(group));
+    await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
+    expect(await nodes()).toEqual(["main"]);
+  });
+
   test("CoreDNS answers AWS's names and those of the local hosts with the gateway, the cluster's own itself, others not at all", async () => {
     const addon = { clusterName: "one", addonName: "coredns" };
     await cloud.deployer.eks.send(new CreateAddonCommand(addon));

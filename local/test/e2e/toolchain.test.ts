@@ -10,6 +10,7 @@ import { hasApt } from "../../product.ts";
 import {
   addonImages,
   chartVersions,
+  ensureAddons,
   ensureToolchain,
   imageReferences,
   removeCache,
@@ -290,5 +291,22 @@ describe("the chart mirror", () => {
       "CustomResourceDefinition",
     );
     expect(all.filter((name) => !fewer.includes(name))).toEqual(["pushsecrets.external-secrets.io"]);
+  });
+});
+
+describe("the stand-in for ACK's controllers", () => {
+  const names = ["ack_dynamodb", "ack_sqs"] as const;
+
+  test("is made with charts beside the toolchain's, from nothing of Go's, and is there the second time", async () => {
+    const parts = { helm: toolchain.bin("helm"), charts: toolchain.charts };
+    const made = await ensureAddons(names, parts, () => {});
+    expect(made.images.map(({ reference }) => reference)).toEqual(names.flatMap(addonImages));
+    for (const { tar } of made.images) expect(existsSync(tar)).toBe(true);
+    expect(made.programs).toEqual({});
+    const { entries } = parse(await readFile(join(made.charts, "index.yaml"), "utf8"));
+    expect(Object.keys(entries).sort()).toEqual([...Object.keys(chartVersions), "dynamodb-chart", "sqs-chart"].sort());
+    const lines: string[] = [];
+    expect(await ensureAddons(names, parts, (line) => lines.push(line))).toEqual(made);
+    expect(lines).toEqual([]);
   });
 });

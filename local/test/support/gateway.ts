@@ -9,8 +9,8 @@ import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
 import { profileOf } from "../../cli/aws.ts";
 import { adminKubeconfig, removeAll } from "../../clusters/index.ts";
 import { ensureInstanceCa } from "../../gateway/ca.ts";
-import { ensureDeployer } from "../../gateway/deployer.ts";
-import { ensureGatewayKey } from "../../gateway/key.ts";
+import { ensureAccount, ensureDeployer } from "../../gateway/deployer.ts";
+import { ensureGatewayKey, rootCredentials } from "../../gateway/key.ts";
 import { ACCOUNT, MINISTACK_PORT, ministackProcess, REGION } from "../../gateway/ministack.ts";
 import { gatewayProcess } from "../../gateway/process.ts";
 import { type Instance, openInstance, releaseInstance } from "../../instance/index.ts";
@@ -39,6 +39,10 @@ export interface GatewayCloud {
   /** An administrator. */
   readonly deployer: Clients;
   as(credentials: Credentials | undefined): Clients;
+  /** The deployer of another account: its administrator, or with exactly these policies. */
+  account(id: string, policies?: Readonly<Record<string, object>>): Promise<Clients>;
+  /** The root of an account. */
+  root(account: string): Promise<Clients>;
   /** Makes a role that the deployer may assume, with this policy, and assumes it. */
   roleWith(name: string, policy: object): Promise<Clients>;
   /** Subnets of one VPC in two zones. */
@@ -55,7 +59,7 @@ export const outcome = (call: Promise<unknown>): Promise<string> =>
     (error: Error) => error.name,
   );
 
-export const arnOf = (resource: string): string => `arn:aws:iam::${ACCOUNT}:${resource}`;
+export const arnOf = (resource: string, account = ACCOUNT): string => `arn:aws:iam::${account}:${resource}`;
 
 export const allow = (...statements: object[]): object => ({
   Version: "2012-10-17",
@@ -105,6 +109,9 @@ export async function startGatewayCloud(): Promise<GatewayCloud> {
     python: toolchain.python,
     deployer,
     as,
+    account: async (id, policies) =>
+      as(profileOf(await readFile(await ensureAccount(instance, id, policies), "utf8"), "default")),
+    root: async (account) => as(rootCredentials(await ensureGatewayKey(instance), account)),
     roleWith: async (name, policy) => {
       await deployer.iam.send(
         new CreateRoleCommand({ RoleName: name, AssumeRolePolicyDocument: trustOf({ AWS: arnOf("user/deployer") }) }),
@@ -130,14 +137,18 @@ export async function startGatewayCloud(): Promise<GatewayCloud> {
   return cloud;
 }
 
+/** Credentials of a role of the hub's account, or of the one with this ARN. */
 export async function assume(
   by: Clients,
   role: string,
   tags: Readonly<Record<string, string>> = {},
+  policy?: object,
 ): Promise<Credentials> {
   const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+  const RoleArn = role.startsWith("arn:") ? role : arnOf(`role/${role}`);
+  const Policy = policy && JSON.stringify(policy);
   const { Credentials: found } = await by.sts.send(
-    new AssumeRoleCommand({ RoleArn: arnOf(`role/${role}`), RoleSessionName: "test", Tags }),
+    new AssumeRoleCommand({ RoleArn, RoleSessionName: "test", Tags, Policy }),
   );
   return {
     accessKeyId: found?.AccessKeyId ?? "",

@@ -7,6 +7,7 @@ export {
   arnOf,
   assume,
   type Clients,
+  type Credentials,
   type GatewayCloud,
   outcome,
   startGatewayCloud,

@@ -3,7 +3,7 @@ import type { InAws, Tagged } from "../../../cli/adopt/aws.ts";
 import { recognize } from "../../../cli/adopt/recognize.ts";
 import { example, exampleNames, spoke } from "../../functions/spoke/support/fixtures.ts";
 import { running } from "../../functions/spoke/support/world.ts";
-import { inAwsOf, numberedKeys, subjectOf } from "./support/made.ts";
+import { idOf, inAwsOf, numberedKeys, subjectOf } from "./support/made.ts";
 
 const blue = running(spoke({ network: { cidr: "10.100.0.0/16", zones: 2, natGateways: "single" } }));
 const subject = subjectOf(blue);
@@ -19,8 +19,12 @@ describe("the parts of a spoke in AWS", () => {
   test.each(exampleNames)("are all told by the tags that the Composition gives them: %s", (name) => {
     const world = running(example(name));
     const { existing, ...said } = recognize(subjectOf(world), inAwsOf(world));
-    const { "api-from": rules = {}, ...others } = existing;
+    const { "api-from": rules = {}, "launch-templates": templates = {}, ...others } = existing;
     expect(Object.keys(others).sort()).toEqual(numberedKeys(world));
+    const further = [...world.live].filter(([key]) => key.startsWith("launch-template-"));
+    expect(templates).toEqual(
+      Object.fromEntries(further.map(([key, { object }]) => [key.slice("launch-template-".length), idOf(object)])),
+    );
     const own = [...world.live.keys()].filter((key) => key.startsWith("api-from-"));
     expect(Object.keys(rules)).toHaveLength(own.length);
     expect(said).toMatchObject({ missing: [], left: [], contradictions: [], ambiguous: new Map() });

@@ -177,6 +177,8 @@ test("a hub that names platform/hub/cluster-api gets Cluster API from upstream's
     "cluster-api-clusters: ConfigMap eks-cluster-dev",
     "cluster-api-clusters: ConfigMap eks-cluster-prod",
     "cluster-api-clusters: Namespace cluster-api-clusters",
+    "cluster-api-clusters: ValidatingAdmissionPolicy cluster-api-guard.fleet.internal",
+    "cluster-api-clusters: ValidatingAdmissionPolicyBinding cluster-api-guard.fleet.internal",
     "flux-system: ArtifactGenerator hub-cluster-api",
     "flux-system: GitRepository cluster-api",
     "flux-system: GitRepository cluster-api-provider-aws",

@@ -49,6 +49,24 @@ list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what
 `);
   });
 
+  test("counts every group of a spoke that has several, those of Bottlerocket with the volume of the system", async () => {
+    add(
+      "pink",
+      "  nodeGroups:\n    - name: nodes\n    - name: batch\n      instanceTypes: [m5.xlarge]\n      amiFamily: Bottlerocket\n" +
+        "      min: 1\n      desired: 1\n      max: 1\n",
+    );
+    expect(await costs()).toMatch(/^pink .* 2 \(2 to 4\) m6i\.large, 1 m5\.xlarge +\d+ +\d+ to \d+$/m);
+    const { clusters } = JSON.parse(await costs("-o", "json"));
+    const [blue, pink] = clusters;
+    expect(pink).toMatchObject({
+      nodes: { min: 3, desired: 3, max: 5 },
+      nodeGroups: [{ instanceType: "m6i.large" }, { instanceType: "m5.xlarge", min: 1, desired: 1, max: 1 }],
+    });
+    expect(pink).not.toHaveProperty("instanceType");
+    expect(blue).not.toHaveProperty("nodeGroups");
+    expect(pink.items.volumes.usual - blue.items.volumes.usual).toBeCloseTo(54 * 0.088);
+  });
+
   test("names the prices that it does not know, and says of sums without them what they are at least", async () => {
     add("pink", "  nodes:\n    instanceTypes: [m9x.large]\n");
     const said = await costs();
@@ -136,9 +154,9 @@ describe("what is counted of a cluster", () => {
   test("of a spoke: NAT gateways by zones, or else a public address for each node", () => {
     const of = (choice: Parameters<typeof network>[0]) =>
       spokeShape({ region: "eu-west-1", network: network(choice), nodes });
-    expect(of("single")).toMatchObject({ natGateways: 1, nodes: { arePublic: false } });
-    expect(of("per-zone")).toMatchObject({ natGateways: 3, nodes: { arePublic: false } });
-    expect(of("none")).toMatchObject({ natGateways: 0, nodes: { arePublic: true } });
+    expect(of("single")).toMatchObject({ natGateways: 1, nodes: [{ arePublic: false }] });
+    expect(of("per-zone")).toMatchObject({ natGateways: 3, nodes: [{ arePublic: false }] });
+    expect(of("none")).toMatchObject({ natGateways: 0, nodes: [{ arePublic: true }] });
   });
 
   test("of a hub: its own network only, a secret for each sealing key and repository, and the key of Cluster API's clusters", () => {
@@ -149,7 +167,7 @@ describe("what is counted of a cluster", () => {
     expect(hubShape(settings, "us-east-1")).toMatchObject({ natGateways: 3, keys: 2, secrets: 3 });
     expect(hubShape({ ...settings, natGateways: "none", vpcId: "vpc-0123456789abcdef0" }, "us-east-1")).toMatchObject({
       natGateways: 0,
-      nodes: { arePublic: false },
+      nodes: [{ arePublic: false }],
     });
     expect(hubShape({ ...settings, clusterApi: true }, "us-east-1")).toMatchObject({ keys: 3 });
     expect(hubShape(settings, undefined)).toBeUndefined();

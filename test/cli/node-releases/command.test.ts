@@ -72,6 +72,34 @@ describe("fleet node-releases, of spokes", () => {
     expect(added(committed, file())).toHaveLength(3 * 3);
   });
 
+  test("raises those of NVIDIA and Bottlerocket AMIs that the Composition names, each by its own order", async () => {
+    const named = { BOTTLEROCKET_x86_64: "1.9.0-0d9ac849", AL2023_x86_64_NVIDIA: "1.35.2-20261001" };
+    const whole = parse(committed);
+    Object.assign(whole.spec.pipeline[0].input.kubernetesVersions["1.35"], { nodes: named });
+    writeFileSync(join(checkout, composition), JSON.stringify(whole));
+    const { asked, program } = aws();
+    const bottlerocket = "/aws/service/bottlerocket/aws-k8s-1.35/x86_64/latest/image_version";
+    const withBottlerocket: Run = async (name, args, ...more) => {
+      const ended = (await program(name, args, ...more)) as Ended;
+      const { Parameters } = JSON.parse(ended.stdout);
+      const known = Parameters.map((each: { Name: string }) =>
+        each.Name === bottlerocket ? { ...each, Value: "1.54.0-5d9ac849" } : each,
+      );
+      return { ...ended, stdout: JSON.stringify({ Parameters: known }) };
+    };
+    await ofSpokes([], withBottlerocket);
+    expect(table()["1.35"].nodes).toEqual({
+      AL2023_x86_64_STANDARD: "1.35.9-20261118",
+      AL2023_ARM_64_STANDARD: "1.35.9-20261118",
+      AL2023_x86_64_NVIDIA: "1.35.9-20261118",
+      BOTTLEROCKET_x86_64: "1.54.0-5d9ac849",
+    });
+    expect(Object.keys(table()["1.34"].nodes)).toHaveLength(2);
+    expect(asked.flat()).toContain(
+      "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended/release_version",
+    );
+  });
+
   test("asks AWS for the public parameters of EKS, in the region that is named", async () => {
     const { asked, program } = aws();
     await ofSpokes(["--region", "eu-west-1"], program);

@@ -28,6 +28,13 @@ describe("fleet protect", () => {
     expect((await at.run("protect", "blue")).said).toBe("Nothing to change: the deletion protection of blue is on");
   });
 
+  test("says that EKS does not protect a cluster that Cluster API makes, and who does", async () => {
+    at.write(file, spokeText("blue", "  existing:\n    madeBy: ClusterAPI\n"));
+    const { said } = await at.run("protect", "blue");
+    expect(said).toMatch(/EKS would still delete the cluster[\s\S]*the hub refuses that while the Spoke is there/);
+    expect((await at.run("protect", "blue", "--off")).said).not.toContain("EKS");
+  });
+
   test("refuses a spoke that is not there", async () => {
     const { code, said } = await at.run("protect", "red");
     expect(code).toBe(2);

@@ -41,6 +41,17 @@ describe("fleet remove", () => {
     expect(stands()).toBe(true);
   });
 
+  test("says of a cluster that Cluster API makes who removes it and when, and that its key stays for others", async () => {
+    at.write("spokes/fleet/blue/spoke.yaml", spokeText("blue", "  existing:\n    madeBy: ClusterAPI\n"));
+    const { said } = await remove("--yes");
+    expect(said).toMatch(
+      /then the Spoke; Flux uninstalls[\s\S]*nodes[\s\S]*VPC, all by Cluster API[\s\S]*log group[\s\S]*What stays/,
+    );
+    expect(said).toContain("which is that of all clusters that Cluster API makes");
+    expect(said).not.toMatch(/can't be used any more|block of the pool/);
+    expect(said).toContain("kubectl -n cluster-api-clusters get clusters,");
+  });
+
   test("keeps the key for as long as the Spoke API says by default", async () => {
     expect((await remove("--dry-run")).said).toContain("for 30 days");
   });

@@ -31,6 +31,41 @@ describe("fleet scale", () => {
     expect(nodes()).toEqual({ diskSize: 80, min: 3, desired: 3, max: 20 });
   });
 
+  const groups =
+    "  nodeGroups:\n    - name: nodes # ours\n      max: 6\n    - name: gpu\n      taints: [{ key: gpu, effect: NoSchedule }]\n";
+
+  test("writes into the group of node groups that is named, and leaves the others", async () => {
+    at.write(file, spokeText("blue", groups));
+    const { code, said } = await scale("--group", "gpu", "--nodes", "1");
+    expect(code).toBe(0);
+    expect(said).toContain('-m "Scale group gpu of spoke blue to 1 to 2 nodes"');
+    await scale("--group", "nodes", "--nodes-min", "3");
+    expect(parse(at.read(file)).spec.nodeGroups).toEqual([
+      { name: "nodes", max: 6, min: 3, desired: 3 },
+      { name: "gpu", taints: [{ key: "gpu", effect: "NoSchedule" }], min: 1, desired: 1, max: 2 },
+    ]);
+    expect(at.read(file)).toContain("name: nodes # ours");
+    expect(nodes()).toBeUndefined();
+    expect((await scale("--group", "nodes", "--nodes-min", "3")).said).toBe(
+      "Nothing to change: group nodes of blue has at least 3, at most 6",
+    );
+  });
+
+  test("asks for the group where there are several, takes the only one, and refuses one that is not there", async () => {
+    at.write(file, spokeText("blue", groups));
+    expect((await scale("--nodes", "3")).said).toMatch(/--group: is needed[\s\S]*allowed: nodes, gpu/);
+    expect((await scale("--group", "gpus", "--nodes", "3")).said).toMatch(
+      /--group: has an unknown value[\s\S]*did you mean gpu\?/,
+    );
+    at.write(file, spokeText("blue"));
+    expect((await scale("--group", "gpu", "--nodes", "3")).said).toContain(
+      "--group: can't be given: the Spoke has spec.nodes, and no spec.nodeGroups",
+    );
+    at.write(file, spokeText("blue", "  nodeGroups:\n    - name: main\n"));
+    expect((await scale("--nodes", "3")).code).toBe(0);
+    expect(parse(at.read(file)).spec.nodeGroups).toEqual([{ name: "main", min: 3, desired: 3, max: 3 }]);
+  });
+
   test("leaves room to replace the only node", async () => {
     await scale("--nodes", "1");
     expect(nodes()).toEqual({ min: 1, desired: 1, max: 2 });

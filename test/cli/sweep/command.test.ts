@@ -57,8 +57,13 @@ const byDriver = { "ebs.csi.aws.com/cluster": "true", "eks-cluster-name": cluste
 /** The exit code, what AWS was asked for and what was removed. */
 const sweep = (found: Partial<Found>, of: Spoke = leaving, ...more: string[]) => sweepOf(objects, found, of, more);
 
-/** The same, where the hub has these objects of the spoke. */
-async function sweepOf(objects: readonly KubeObject[], found: Partial<Found>, of: Spoke, more: readonly string[]) {
+/** The same, where the hub has these objects of the spoke, and maybe the Spoke no more. */
+async function sweepOf(
+  objects: readonly KubeObject[],
+  found: Partial<Found>,
+  of: Spoke | undefined,
+  more: readonly string[],
+) {
   const removed: Removal[] = [];
   const asked: unknown[] = [];
   const hub: Api = {
@@ -301,5 +306,49 @@ describe("fleet sweep", () => {
     await expect(sweep({ ...found, hasCluster: true }, leaving, "--yes")).rejects.toThrow(
       "EKS still has the cluster fleet-spoke-blue",
     );
+  });
+});
+
+describe("fleet sweep after a Spoke whose cluster Cluster API makes", () => {
+  const found = { interfaces: [own(leaked, true)], groups: [eksGroup] };
+  const plane = (spec: object, metadata: object = { deletionTimestamp: "2026-11-26T12:00:00Z" }): KubeObject => ({
+    apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
+    kind: "AWSManagedControlPlane",
+    metadata: {
+      name: cluster,
+      namespace: "cluster-api-clusters",
+      labels: { "fleet.internal/cluster": "blue" },
+      ...metadata,
+    },
+    spec: { eksClusterName: cluster, region: "eu-west-1", ...spec },
+  });
+  const network = { network: { vpc: { id: "vpc-0123456789abcdef0" } } };
+
+  test("waits until the Spoke is gone: its VPC goes after it", async () => {
+    const spec = { ...leaving.spec, existing: { madeBy: "ClusterAPI" } } as Spoke["spec"];
+    await expect(sweepOf([plane(network)], found, { ...leaving, spec }, ["--yes"])).rejects.toThrow(
+      "Cluster API removes the VPC of spoke blue when the Spoke is gone, which it is not",
+    );
+  });
+
+  test("looks in the VPC and region of Cluster API's control plane, and removes what was left behind", async () => {
+    const { code, asked, removed } = await sweepOf([plane(network)], found, undefined, ["--yes"]);
+    expect({ code, removed }).toEqual({ code: 0, removed: [["eni-1", "sg-1"]] });
+    expect(asked).toEqual([{ cluster, vpc: network.network.vpc.id, region: "eu-west-1" }, {}]);
+    expect(said).toContain("Removed what was left behind. Cluster API tries again within some minutes");
+  });
+
+  test("refuses while EKS has the cluster, and before Cluster API removes it", async () => {
+    await expect(sweepOf([plane(network)], { hasCluster: true }, undefined, ["--yes"])).rejects.toThrow(
+      "describe awsmanagedcontrolplanes,machinepools says what it waits for",
+    );
+    await expect(sweepOf([plane(network, {})], found, undefined, ["--yes"])).rejects.toThrow(
+      "spoke blue is gone, and Cluster API has not begun to remove its cluster",
+    );
+  });
+
+  test("says so where a control plane is none of the chart's, and where there is neither Spoke nor cluster", async () => {
+    await expect(sweepOf([plane({ region: undefined })], found, undefined, [])).rejects.toThrow("has no spec.region");
+    await expect(sweepOf([], found, undefined, [])).rejects.toThrow("the hub has no spoke blue");
   });
 });

@@ -17,24 +17,31 @@ export const manifests = () => checkout(APP_REPOSITORY);
 /** Where the application's folder is in gitops-workloads. */
 export const appFolder = (cluster: string) => join("clusters", cluster, APP);
 
-/** Makes sure that the application runs on a spoke, onboarded as people do it: by command, key and push. */
-export async function sharedApp(cluster: string, environment: string): Promise<void> {
+/** Onboards the application on a spoke as people do it: by command, key and push. @param more flags of the command */
+export async function onboard(cluster: string, environment: string, more: readonly string[]): Promise<void> {
   const repository = await workloads();
-  const isNew = !existsSync(join(repository.folder, appFolder(cluster)));
-  if (isNew) {
-    const { code, stdout, stderr } = await fleet([
-      ...["onboard", APP, "--cluster", cluster, "--environment", environment, "--tenant", "payments"],
-      ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`],
-      ...["--git-receiver", "github", "--repository", repository.folder],
-    ]);
-    expect(code, stdout + stderr).toBe(0);
-    const [publicKey = ""] = /ssh-ed25519 \S+ .+/.exec(stdout) ?? [];
-    const registered = await execute(join(instance.paths.bin, "deploy-key"), [APP_REPOSITORY, publicKey]);
-    expect(registered.code, registered.stderr).toBe(0);
-    await repository.push(`Onboard ${APP} on ${cluster}`);
-    await fetchNow(cluster, "gitops-workloads", "flux-system");
-  }
-  await eventually(ROLLOUT_SECONDS, async () => expect(await applied(cluster)).toMatchObject({ ready: "True" }));
+  const { code, stdout, stderr } = await fleet([
+    ...["onboard", APP, "--cluster", cluster, "--environment", environment, "--tenant", "payments"],
+    ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`],
+    ...["--repository", repository.folder, ...more],
+  ]);
+  expect(code, stdout + stderr).toBe(0);
+  const [publicKey = ""] = /ssh-ed25519 \S+ .+/.exec(stdout) ?? [];
+  const registered = await execute(join(instance.paths.bin, "deploy-key"), [APP_REPOSITORY, publicKey]);
+  expect(registered.code, registered.stderr).toBe(0);
+  await repository.push(`Onboard ${APP} on ${cluster}`);
+  await fetchNow(cluster, "gitops-workloads", "flux-system");
+}
+
+/** Waits until what Flux last tried of the application is in force and healthy. */
+export const untilHealthy = (cluster: string) =>
+  eventually(ROLLOUT_SECONDS, async () => expect(await applied(cluster)).toMatchObject({ ready: "True" }));
+
+/** Makes sure that the application runs on a spoke that its Git host calls. */
+export async function sharedApp(cluster: string, environment: string): Promise<void> {
+  const isNew = !existsSync(join((await workloads()).folder, appFolder(cluster)));
+  if (isNew) await onboard(cluster, environment, ["--git-receiver", "github"]);
+  await untilHealthy(cluster);
   if (isNew) await registerWebhooks();
 }
 

@@ -6,17 +6,18 @@ import { killHard } from "@eks-gitops-fleet/local/test";
 import { expect } from "vitest";
 import { eventually, instance, kubectl } from "./fleet.ts";
 
-const HUB = "fleet-hub";
+/** EKS name of the hub. */
+export const HUB = "fleet-hub";
 /** Processes of a cluster in the order in which they start; the same for the node's. */
 const ORDER = [
   ...["kube-apiserver", "kube-controller-manager", "kube-scheduler"],
   ...["containerd", "kubelet", "kube-proxy", "network-policy"],
 ];
 
-const supervisor = supervisorOf(instance);
+export const supervisor = supervisorOf(instance);
 
 /** The processes of a cluster that the supervisor keeps: its control plane and its nodes. */
-const processes = async (cluster: string): Promise<ProcessSpec[]> =>
+export const processes = async (cluster: string): Promise<ProcessSpec[]> =>
   (await loadRecord(instance))
     .map(({ spec }) => spec)
     .filter(({ id }) => id.startsWith(`${cluster}.`))
@@ -25,7 +26,7 @@ const processes = async (cluster: string): Promise<ProcessSpec[]> =>
 const rank = ({ id }: ProcessSpec) => ORDER.findIndex((program) => id.endsWith(`.${program}`));
 
 /** The cgroups of a cluster's nodes: everything that runs on them is in there. */
-const nodes = (specs: readonly ProcessSpec[]): string[] => [
+export const nodes = (specs: readonly ProcessSpec[]): string[] => [
   ...new Set(specs.flatMap(({ cgroup }) => (cgroup === undefined ? [] : [dirname(cgroup)]))),
 ];
 

@@ -1,10 +1,10 @@
+import { ackDefinitions } from "@eks-gitops-fleet/local/ack";
 import { families, familyCrds, managedCrd } from "@eks-gitops-fleet/local/crossplane";
 import { startControlPlane } from "@eks-gitops-fleet/local/test";
 import type { Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { awsKindsAnnotation, labelKeys } from "../../../lib/labels.ts";
 import type { Manifest } from "../../repos/support/kustomize.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
-import { ackDefinitions } from "../../support/ack-kinds.ts";
 import { annotatedNamespaces } from "./admission-request.ts";
 import { definitionsOf, kubectlOf } from "./kubectl.ts";
 

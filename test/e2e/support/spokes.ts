@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deployerArn, machineCidr } from "@eks-gitops-fleet/local/cli";
+import { parseClusterId } from "@eks-gitops-fleet/local/instance";
 import { expect } from "vitest";
 import { parse } from "yaml";
 import { managedKinds, pluralOf } from "../../../functions/spoke/kinds.ts";
@@ -113,10 +114,16 @@ export async function managedOf(name: string): Promise<Editable[]> {
 /** EKS name of a spoke's cluster. */
 export const clusterOf = (name: string): string => `fleet-spoke-${name}`;
 
+/** What the instance calls a spoke's cluster: in another account than the hub's with the account behind it. */
+function clusterFolder(name: string): string {
+  const others = existsSync(instance.paths.clusters) ? readdirSync(instance.paths.clusters) : [];
+  return others.find((folder) => parseClusterId(folder).name === clusterOf(name)) ?? clusterOf(name);
+}
+
 /** kubectl's arguments for a spoke, as its administrator: the tests look at it, nobody of the fleet uses this. */
 export const on = (name: string): string[] => [
   "--kubeconfig",
-  join(instance.paths.clusters, clusterOf(name), "admin.kubeconfig"),
+  join(instance.paths.clusters, clusterFolder(name), "admin.kubeconfig"),
 ];
 /** A spoke as its administrator sees it. */
 export const clusterOn = (name: string): Cluster =>

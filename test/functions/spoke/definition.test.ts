@@ -42,6 +42,15 @@ describe("the definition of a Spoke", () => {
     }
   });
 
+  it("has no message whose size the API server can't estimate, for which it would refuse the definition", () => {
+    const messages = [...JSON.stringify(definition).matchAll(/"messageExpression":"((?:[^"\\]|\\.)*)"/g)].map(
+      ([, text]) => text,
+    );
+    expect(messages.length).toBeGreaterThan(10);
+    // The size of what these give is unknown to CEL's estimate of costs (cel-go, checker/cost.go).
+    expect(messages.filter((text = "") => /\bstring\(|\.(map|filter)\(/.test(text))).toEqual([]);
+  });
+
   it("fills in what a Spoke leaves out", () => {
     expect(withDefaults(spec, written("minimal")["spec"])).toEqual({
       region: "us-east-1",

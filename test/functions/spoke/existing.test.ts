@@ -1,5 +1,12 @@
 import { describe, expect, it, test } from "vitest";
-import { existingIds, numberedResources, ruleField, ruleForm } from "../../../functions/spoke/existing.ts";
+import {
+  existingIds,
+  numberedResources,
+  ruleField,
+  ruleForm,
+  templateForm,
+  templatesField,
+} from "../../../functions/spoke/existing.ts";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
 import type { KubeObject } from "../../../functions/spoke/kube.ts";
 import { spokeSchema } from "./support/definition.ts";
@@ -67,12 +74,13 @@ describe("the table of what AWS numbers", () => {
 
   it("is what the definition takes, with the same forms", () => {
     const { properties = {} } = spokeSchema.properties?.["spec"]?.properties?.["existing"] ?? {};
-    const { [ruleField]: rules, madeBy: _, ...others } = properties;
+    const { [ruleField]: rules, [templatesField]: templates, madeBy: _, ...others } = properties;
     const forms = (all: object) => Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1));
     expect(forms(Object.fromEntries(Object.entries(others).map(([name, { pattern }]) => [name, pattern])))).toEqual(
       forms(Object.fromEntries(Object.entries(numberedResources).map(([name, { form }]) => [name, form]))),
     );
     expect(rules?.["additionalProperties"]).toMatchObject({ pattern: ruleForm });
+    expect(templates?.["additionalProperties"]).toMatchObject({ pattern: templateForm });
   });
 });
 
@@ -126,6 +134,14 @@ describe("a Spoke over what exists", () => {
       expect(wanted.get("nat-0")?.manifest.metadata.annotations).toBeUndefined();
     },
   );
+
+  test("takes in the launch templates of further node groups by the names of these", () => {
+    const templates = { gpu: id("lt", 3) };
+    const nodeGroups = [{ name: "nodes" }, { name: "gpu", instanceTypes: ["g6.xlarge"] }];
+    const world = running(spoke({ network, nodeGroups, existing: { ...existing, "launch-templates": templates } }));
+    expect(external(world.object("launch-template-gpu"))).toBe(templates.gpu);
+    expect(external(world.object("launch-template"))).toBe(existing["launch-template"]);
+  });
 
   test("keeps a node group whose name has no digest, until its nodes are to be others", () => {
     const world = running(spoke({ network, existing: { ...existing, "node-group": "fleet-spoke-blue-nodes" } }));

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { clusterApiPolicy } from "../../../lib/iam/cluster-api.ts";
+import { clusterApiBoundary } from "../../../lib/iam/cluster-api-boundary.ts";
 import { allowed, mentions } from "../../support/iam.ts";
 
 const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
 const iam = (resource: string) => `arn:aws:iam::000000000000:${resource}`;
 const eks = (resource: string) => `arn:aws:eks:us-east-1:000000000000:${resource}`;
-const boundaryArn = iam("policy/fleet-boundary");
+const boundaryArn = iam("policy/fleet-cluster-api-boundary");
 const policy = clusterApiPolicy({
   ...account,
   fleet: "fleet",
@@ -123,5 +124,71 @@ describe("Cluster API's AWS provider and clusters", () => {
     for (const call of ["RunInstances", "CreateLaunchTemplate", "CreateLaunchTemplateVersion", "DeleteLaunchTemplate"])
       expect(mentions(policy, `ec2:${call}`), call).toBe(false);
     expect(mentions(policy, "ec2:CreateSubnet")).toBe(true);
+  });
+});
+
+describe("the boundary of the roles that Cluster API's AWS provider makes", () => {
+  const boundary = clusterApiBoundary({ ...account, fleet: "fleet" });
+  const vpc = (id: string) => `arn:aws:ec2:us-east-1:000000000000:vpc/${id}`;
+  const ec2 = (kind: string) => `arn:aws:ec2:us-east-1:000000000000:${kind}/x`;
+  /** The credentials of a node of blue, which EKS started from its own launch template. */
+  const atNode = {
+    ...keyed("aws:PrincipalTag", node),
+    "aws:RequestedRegion": "us-east-1",
+    "aws:Ec2InstanceSourceVpc": "vpc-blue",
+  };
+  const asNode = (action: string, kind: string, context: Tags = {}) =>
+    allowed(boundary, { action: `ec2:${action}`, resource: ec2(kind), context: { ...atNode, ...context } });
+  const inVpc = (id: string) => ({ "ec2:Vpc": vpc(id) });
+  const ofCni = requested({ "eks-cluster-name": "fleet-spoke-blue", "node.k8s.amazonaws.com/instance_id": "i-1" });
+  const byEks = (cluster: string) => existing({ "eks:cluster-name": cluster });
+
+  it("lets a node tag its first interface, which has no tags, and then do with it what the VPC CNI does", () => {
+    expect(asNode("CreateTags", "network-interface", { ...inVpc("vpc-blue"), ...ofCni })).toBe(true);
+    const tagged = existing({ "eks-cluster-name": "fleet-spoke-blue" });
+    for (const call of ["AssignPrivateIpAddresses", "UnassignPrivateIpAddresses", "ModifyNetworkInterfaceAttribute"]) {
+      expect(asNode(call, "network-interface", inVpc("vpc-blue")), call).toBe(false);
+      expect(asNode(call, "network-interface", { ...inVpc("vpc-blue"), ...tagged }), call).toBe(true);
+    }
+    expect(asNode("CreateNetworkInterface", "network-interface", ofCni)).toBe(true);
+  });
+
+  it.each<[string, Tags]>([
+    ["in another VPC", { ...inVpc("vpc-hub"), ...ofCni }],
+    [
+      "of another cluster",
+      { ...inVpc("vpc-blue"), ...ofCni, ...existing({ "eks-cluster-name": "fleet-spoke-green" }) },
+    ],
+    ["as another cluster's", { ...inVpc("vpc-blue"), ...requested({ "eks-cluster-name": "fleet-spoke-green" }) }],
+    ["of the hub", { ...inVpc("vpc-blue"), ...ofCni, ...existing({ "fleet.internal/cluster": "hub" }) }],
+    [
+      "as a node that Crossplane made, whose VPC may be others' too",
+      { ...inVpc("vpc-blue"), ...ofCni, "aws:PrincipalTag/fleet.internal/made-by": "crossplane" },
+    ],
+  ])("lets nobody tag an interface %s", (_what, context) => {
+    expect(asNode("CreateTags", "network-interface", context)).toBe(false);
+  });
+
+  it("lets credentials that no instance has tag no interface", () => {
+    const { "aws:Ec2InstanceSourceVpc": _, ...context } = atNode;
+    const request = { action: "ec2:CreateTags", resource: ec2("network-interface") };
+    const withTags = { ...inVpc("vpc-blue"), ...ofCni };
+    expect(allowed(boundary, { ...request, context: { ...atNode, ...withTags } })).toBe(true);
+    expect(allowed(boundary, { ...request, context: { ...context, ...withTags } })).toBe(false);
+  });
+
+  it("lets a node attach interfaces to nodes that EKS tagged with its cluster, and to no other instance", () => {
+    for (const call of ["AttachNetworkInterface", "DetachNetworkInterface", "ModifyNetworkInterfaceAttribute"]) {
+      expect(asNode(call, "instance", byEks("fleet-spoke-blue")), call).toBe(true);
+      for (const tags of [{}, byEks("fleet-spoke-green"), byEks("fleet-hub")])
+        expect(asNode(call, "instance", tags), call).toBe(false);
+    }
+    for (const call of ["TerminateInstances", "ModifyInstanceAttribute", "CreateTags"])
+      expect(asNode(call, "instance", { ...byEks("fleet-spoke-blue"), ...ofCni }), call).toBe(false);
+  });
+
+  it("has no right that only an identity of a Spoke needs", () => {
+    for (const action of ["secretsmanager:GetSecretValue", "kms:Decrypt", "dynamodb:CreateTable", "iam:CreateRole"])
+      expect(mentions(boundary, action), action).toBe(false);
   });
 });

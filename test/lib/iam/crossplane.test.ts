@@ -523,7 +523,14 @@ describe("the boundary of the fleet's roles", () => {
     // Descriptions have no tags of resources, for which the statement asks.
     ["ec2:*eTags", ["ec2:CreateTags", "ec2:DeleteTags", "ec2:DescribeTags"]],
     ["ec2:*eSecurityGroup", ["ec2:CreateSecurityGroup", "ec2:DeleteSecurityGroup"]],
-    ["ecr:BatchCheck*", ["ecr:BatchCheckLayerAvailability"]],
+    ["ec2:*PrivateIp*", ["ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses"]],
+    ["ec2:*tachVolume", ["ec2:AttachVolume", "ec2:DetachVolume"]],
+    ["ec2:CreateSecu*", ["ec2:CreateSecurityGroup"]],
+    ["ec2:ModifyNet*", ["ec2:ModifyNetworkInterfaceAttribute"]],
+    ["ecr:GetDown*", ["ecr:GetDownloadUrlForLayer"]],
+    ["dynamodb:UpdateConti*", ["dynamodb:UpdateContinuousBackups"]],
+    ["dynamodb:UpdateTi*", ["dynamodb:UpdateTimeToLive"]],
+    ["ecr:BatchC*", ["ecr:BatchCheckLayerAvailability"]],
     ["ecr:BatchImport*", ["ecr:BatchImportUpstreamImage"]],
     ["ecr:GetAuth*", ["ecr:GetAuthorizationToken"]],
     ["rds:*DBSubnetGroup*", ["Create", "Delete", "Describe", "Modify"].map((verb) => `rds:${verb}DBSubnetGroup`)],
@@ -581,6 +588,20 @@ describe("the boundary of the fleet's roles", () => {
     expect(call(own, "fleet-spoke-green")).toBe(false);
     expect(call({})).toBe(false);
     expect(call({ "aws:ResourceTag/eks-cluster-name": "fleet-hub" }, "fleet-hub")).toBe(false);
+  });
+
+  it("lets the volume driver attach volumes to nodes that EKS tagged with its own cluster, as those of Cluster API", () => {
+    const attach = (action: string, cluster: string) =>
+      allowed(boundary, {
+        action,
+        resource: ec2("instance"),
+        context: { ...as("aws-ebs-csi-driver"), "aws:ResourceTag/eks:cluster-name": cluster },
+      });
+    for (const action of ["ec2:AttachVolume", "ec2:DetachVolume"]) {
+      expect(attach(action, "fleet-spoke-blue"), action).toBe(true);
+      expect(attach(action, "fleet-spoke-green"), action).toBe(false);
+    }
+    expect(attach("ec2:TerminateInstances", "fleet-spoke-blue")).toBe(false);
   });
 
   it.each([

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { addonBoundary } from "../../../lib/iam/addons.ts";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
+import { clusterApiBoundary } from "../../../lib/iam/cluster-api-boundary.ts";
 import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
 import { arns, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { serviceAccountTrust } from "../../../lib/iam/trust.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
-import { identityTag, principalTags } from "../../../lib/labels.ts";
+import { clusterApiMaker, identityTag, madeByTag, principalTags } from "../../../lib/labels.ts";
 import { trusts } from "../../support/iam.ts";
 import { type Attack, effective, permits, type Session } from "../../support/iam-effective.ts";
 import {
@@ -56,6 +57,11 @@ const onSpoke = (spoke: string, name: string, own: PolicyDocument): Session => (
   },
   policy: own,
   boundary,
+});
+const ofClusterApi = (spoke: string): Session => ({
+  ...onSpoke(spoke, "node", everything),
+  tags: { ...spokeTags(spoke), [identityTag]: "node", [madeByTag]: clusterApiMaker },
+  boundary: clusterApiBoundary({ ...account, fleet: "fleet" }),
 });
 const ofApplication = (spoke: string, app: string, own: PolicyDocument): Session => ({
   roleArn: role(`fleet-spoke-${spoke}_${app}`),
@@ -207,6 +213,7 @@ describe("through every role that it could make, take over or assume", () => {
       blue.node,
       ["machines of blue", "flow log of blue", "use of a shared network"],
     ],
+    ["a node that Cluster API made, were it given all rights", ofClusterApi("blue"), ["machines of blue"]],
     [
       "the volume driver, were it given all rights",
       blue["aws-ebs-csi-driver"],

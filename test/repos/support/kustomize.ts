@@ -66,7 +66,7 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
 const builtIn = /^(v1$|(apps|autoscaling|batch|policy)\/|[a-z.]+\.k8s\.io\/)/;
 
 /** A JSON merge patch: what kustomize does to kinds whose schema it does not know. */
-function merge(object: unknown, patch: unknown): unknown {
+export function merge(object: unknown, patch: unknown): unknown {
   if (!isMap(patch)) return patch;
   const base = isMap(object) ? object : {};
   const merged = Object.entries(patch).map(([key, value]) => [key, merge(base[key], value)] as const);

@@ -54,9 +54,12 @@ export async function inCluster(environment: NodeJS.ProcessEnv): Promise<Cluster
 export class ClusterClient {
   readonly #access: ClusterAccess;
   readonly #agent: Agent;
+  readonly #program: string;
 
-  constructor(access: ClusterAccess) {
+  /** @param program what audit logs call the caller */
+  constructor(access: ClusterAccess, program: string) {
     this.#access = access;
+    this.#program = program;
     this.#agent = new Agent({ keepAlive: true, ca: access.ca });
   }
 
@@ -106,7 +109,7 @@ export class ClusterClient {
       headers: {
         accept,
         authorization: `Bearer ${(await this.#access.token()).trim()}`,
-        "user-agent": "provider-aws",
+        "user-agent": this.#program,
         ...(body && { "content-type": contentType }),
       },
     };

@@ -6,13 +6,18 @@ const API_PORT = 443;
 
 /**
  * Gives a function that computes who may reach which endpoint, from the records of all clusters and the networks of their VPCs,
- * and puts it in force. Calls run one after another; each resolves when its result is in force.
+ * and puts it in force. `contextOf` gives what EKS sees in the account of a cluster. Calls run one after another; each resolves when its result is in force.
  */
-export function endpointKeeper(context: EksContext): () => Promise<void> {
+export function endpointKeeper(
+  context: EksContext,
+  contextOf = (_record: ClusterRecord) => context,
+): () => Promise<void> {
   let inForce = "";
   let last = Promise.resolve();
   const keep = async () => {
-    const reaches = (await Promise.all(context.store.list().map((record) => reachOf(context, record)))).flat();
+    const reaches = (
+      await Promise.all(context.store.list().map((record) => reachOf(contextOf(record), record)))
+    ).flat();
     const endpoints = reaches.map((own) =>
       endpointAccess(
         own,

@@ -23,6 +23,8 @@ interface StartedNode {
 export interface NodesContext extends EksContext {
   /** Nodes that this process has started, by instance id (the supervisor keeps them running), and what it did there since. */
   readonly startedNodes: Map<string, StartedNode>;
+  /** What this process last asked for, by the name of an Auto Scaling group. */
+  readonly scalingGroups: Map<string, string>;
 }
 
 /** The nodes of a cluster that this process has started. */
@@ -142,6 +144,7 @@ export function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): Node
     nodeName: node.name,
     instanceId: node.instanceId,
     labels: {
+      ...nodegroup.labels,
       "eks.amazonaws.com/nodegroup": nodegroup.nodegroupName,
       "eks.amazonaws.com/capacityType": nodegroup.capacityType ?? "ON_DEMAND",
       "eks.amazonaws.com/nodegroup-image": "ami-fleet",

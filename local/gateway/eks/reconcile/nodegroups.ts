@@ -16,6 +16,7 @@ import {
   stopNode,
   type Work,
 } from "./nodegroup-nodes.ts";
+import { keepScalingGroup, removeScalingGroup } from "./scaling-group.ts";
 
 /** How often nodes that are starting or draining are checked (milliseconds). */
 const POLL_MS = 500;
@@ -37,6 +38,7 @@ async function oneNodegroup(work: Work): Promise<Again> {
   if (group === undefined) return undefined;
   if (group.nodegroup.status === "DELETING") return removing(work, group);
   await applySize(work);
+  await keepScalingGroup(work);
   const all = context.store.get(cluster).nodegroups[name]?.nodes ?? [];
   const leaving = await scaleDownStep(work, group, all);
   const nodes = all.filter((node) => node.drain?.for !== "scaleDown");
@@ -55,6 +57,7 @@ async function oneNodegroup(work: Work): Promise<Again> {
   if (outdated.length > 0) return updateStep(work, group, outdated);
   // There was no room for all nodes yet.
   if (nodes.length < desiredSize(group)) return POLL_MS;
+  await keepScalingGroup(work);
   await kube.apply(nodes.map((node) => labelled(group.nodegroup, node)));
   if (group.nodegroup.status !== "ACTIVE")
     await changeGroup(work, (current, stored) => {
@@ -95,6 +98,7 @@ async function removing(work: Work, group: NodegroupRecord): Promise<Again> {
   const { context, cluster, name } = work;
   const isOver = context.now() - (group.nodegroup.modifiedAt ?? 0) >= DRAIN_SECONDS.deletion;
   if (!(await drained(work, group, group.nodes, () => isOver))) return POLL_MS;
+  await removeScalingGroup(work, group);
   await context.store.change(cluster, (stored) => removeNodegroup(stored, name));
   return undefined;
 }

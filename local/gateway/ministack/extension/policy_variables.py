@@ -22,7 +22,8 @@ def extend(_app, _secret):
         def value(key, ctx):
             if key.lower() != "aws:principalarn" or ":assumed-role/" not in ctx.principal_arn:
                 return original(key, ctx)
-            role = iam._roles.get(evaluator._role_name_from_assumed_arn(ctx.principal_arn))
+            name = evaluator._role_name_from_assumed_arn(ctx.principal_arn)
+            role = iam._roles.get_scoped(evaluator._account_from_arn(ctx.principal_arn), None, name)
             return role["Arn"] if role else None
 
         return value

@@ -6,12 +6,27 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import re
 import time
 
+DEFAULT_ACCOUNT = "000000000000"
 
-def root_key_id(secret):
-    """The access key id of the account's root. ministack checks no signature for it, so the id itself is the secret."""
-    return "ROOT" + hmac.new(secret, b"root access key", hashlib.sha256).hexdigest()[:28].upper()
+
+def root_key_id(secret, account=None):
+    """The access key id of an account's root, the default account's without one. ministack checks no signature for it: the id itself is the secret."""
+    text = "root access key" if account is None else f"root access key of {account}"
+    return f"ROOT{account or ''}{hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()[:28].upper()}"
+
+
+def root_account(key, secret):
+    """The account whose root has this access key; None for every other key. An account needs no record: it is whatever its root makes there."""
+    if not key.isascii():
+        return None
+    if hmac.compare_digest(key, root_key_id(secret)):
+        return DEFAULT_ACCOUNT
+    account = key[4:16]
+    named = re.fullmatch(r"[0-9]{12}", account) and hmac.compare_digest(key, root_key_id(secret, account))
+    return account if named else None
 
 
 def verified(token, secret):

@@ -24,6 +24,20 @@ test("a node gets credentials of its node group's role, as EC2 gives them, and n
   });
   const instanceId = eks.store.get("hub").nodegroups["main"]?.nodes[0]?.instanceId;
   expect(sessions).toEqual([{ service: "ec2.amazonaws.com", roleArn: roleArn("node"), sessionName: instanceId }]);
+  // In another account a cluster has its account behind its name.
+  const node = eks.store.get("hub").nodegroups["main"];
+  const elsewhere = nodeMetadata(
+    { find: (id) => (id === "hub.222222222222" ? eks.store.get("hub") : undefined) },
+    async () => Promise.reject(new Error(`asked for ${node?.nodegroup.nodeRole}`)),
+  );
+  const ofElsewhere = {
+    method: "GET",
+    url: "/nodes/hub.222222222222/0/credentials",
+    rawHeaders: [],
+    headers: {},
+    body: Buffer.of(),
+  };
+  await expect(elsewhere(ofElsewhere)).rejects.toThrow(`asked for ${roleArn("node")}`);
   for (const path of ["/nodes/hub/1/credentials", "/nodes/other/0/credentials", "/nodes/hub/0", "/"])
     expect((await get(path)).status).toBe(404);
 });

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { clusterAt, instanceAt, MAX_CLUSTERS, MAX_INSTANCES, MAX_NODES, nodeAt } from "../../../instance/addresses.ts";
@@ -85,6 +86,16 @@ describe("addresses of an instance", () => {
     expect(node.namespace.length).toBeLessThanOrEqual(255);
   });
 
+  test("clusters of one name in several accounts have folders, processes and keys of their own", () => {
+    const instance = instanceAt("/x", 0);
+    const [hubs, others] = ["same", "same.222222222222"].map((name, number) => clusterAt(instance, name, number));
+    expect([hubs?.dir, hubs?.etcdPrefix]).toEqual([join(instance.paths.clusters, "same"), "/clusters/same"]);
+    expect([others?.dir, others?.etcdPrefix]).toEqual([
+      join(instance.paths.clusters, "same.222222222222"),
+      "/clusters/same.222222222222",
+    ]);
+  });
+
   test("what is out of range is refused, with what is allowed", () => {
     const instance = instanceAt("/x", 0);
     expect(() => instanceAt("/x", 63)).toThrow("instance index: got 63, allowed are whole numbers from 0 to 62");
@@ -93,7 +104,7 @@ describe("addresses of an instance", () => {
       "number of cluster hub: got 31, allowed are whole numbers from 0 to 30",
     );
     expect(() => nodeAt(instance, clusterAt(instance, "hub", 0), 4)).toThrow("number of a node of cluster hub: got 4");
-    for (const name of ["", "-a", "a/b", "..", "a.b", "x".repeat(101)])
+    for (const name of ["", "-a", "a/b", "..", "a.b", "a.22222222222", "a.222222222222.b", "x".repeat(101)])
       expect(() => clusterAt(instance, name, 0), name).toThrow("cluster name: got");
   });
 });

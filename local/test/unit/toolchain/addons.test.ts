@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { contentFolder } from "../../../product.ts";
 import { CHECKOUT } from "../../../product-paths.ts";
-import { addonOf, addonVersion, groupsOf } from "../../../toolchain/addons.ts";
+import { addonOf, addonVersion, groupsOf, isStandIn } from "../../../toolchain/addons.ts";
 import { addonGroups, goGroups, prometheusRelease } from "../../../toolchain/go-groups.ts";
 import {
   addonImages,
@@ -40,6 +40,8 @@ describe("the add-ons that are off by default", () => {
       "quay.io/prometheus/node-exporter:v1.9.1",
       "registry.k8s.io/cluster-api/cluster-api-controller:v1.12.0",
       "registry.k8s.io/cluster-api-aws/cluster-api-aws-controller:v2.11.1",
+      "public.ecr.aws/aws-controllers-k8s/dynamodb-controller:1.9.2",
+      "public.ecr.aws/aws-controllers-k8s/sqs-controller:1.6.1",
     ]));
 
   test("are of the releases of Cluster API whose manifests a hub gets", () => {
@@ -66,8 +68,9 @@ describe("the add-ons that are off by default", () => {
   test("are no part of what npm start builds", () => {
     for (const group of addonGroups) expect(goGroups).not.toContain(group);
     for (const name of addonNames) {
-      const { chart } = addonOf(name);
-      if (chart?.folder === undefined && chart !== undefined)
+      const addon = addonOf(name);
+      const { chart } = addon;
+      if (!isStandIn(addon) && chart?.folder === undefined && chart !== undefined)
         expect(chartVersions).toHaveProperty(chart.name, chart.version);
       else expect(Object.keys(chartVersions)).not.toContain(chart?.name);
       for (const image of addonImages(name)) expect(Object.values(imageReferences)).not.toContain(image);
@@ -75,9 +78,11 @@ describe("the add-ons that are off by default", () => {
   });
 
   test("name the program of each image among those of its Go module", () => {
-    for (const name of addonNames)
-      for (const { program, other } of Object.values(addonOf(name).images))
-        expect((other?.group ?? addonOf(name).group).programs).toContain(program);
+    for (const addon of addonNames.map(addonOf)) {
+      if (isStandIn(addon)) continue;
+      for (const { program, other } of Object.values(addon.images))
+        expect((other?.group ?? addon.group).programs).toContain(program);
+    }
   });
 
   // The programs of prometheus and of kyverno need newer modules than the others name.
@@ -114,6 +119,6 @@ describe("names of add-ons", () => {
     expect(readAddonNames(["cert_manager", "external_dns", "cert_manager"])).toEqual(["external_dns", "cert_manager"]));
   test("that nobody knows are refused with those that are allowed", () =>
     expect(() => readAddonNames(["external-dns", "cert_manager", ""])).toThrow(
-      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api',
+      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, ack_dynamodb, ack_sqs',
     ));
 });

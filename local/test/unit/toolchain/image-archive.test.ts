@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { extract, type Header } from "tar-stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { layerEntries, writeLayer } from "../../../product.ts";
 import { type ImageSpec, writeImageArchive } from "../../../toolchain/image-archive.ts";
 
 const spec: ImageSpec = {
@@ -40,6 +41,22 @@ describe("an image's archive", () => {
     const content = await readTar(Readable.from([layer]));
     expect(content.get("usr/local/bin/app")?.body.equals(await readFile(source))).toBe(true);
     expect(content.get("usr/local/bin/app")?.header.mtime).toEqual(new Date(0));
+  });
+
+  test("has a layer that others share below its own, which then lacks what every image needs, and the variables of its program", async () => {
+    const tar = join(dir, "base.tar");
+    const digest = await writeLayer(tar, layerEntries({ reference: "base", files: { "/base": { content: "b" } } }));
+    const path = join(dir, "image.tar");
+    await writeImageArchive({ ...own(), base: { tar, digest }, env: { VERSION: "v1" } }, path);
+    const files = await readTar(createReadStream(path));
+    const [manifest] = JSON.parse(text(files, "manifest.json"));
+    const [first, second] = manifest.Layers.map((name: string) => files.get(name)?.body ?? Buffer.alloc(0));
+    const { rootfs, config } = JSON.parse(text(files, manifest.Config));
+    const digests = [first, second].map((layer) => `sha256:${createHash("sha256").update(layer).digest("hex")}`);
+    expect([rootfs.diff_ids, digests[0]]).toEqual([digests, `sha256:${digest}`]);
+    expect(config.Env).toContain("VERSION=v1");
+    expect([...(await readTar(Readable.from([first]))).keys()]).toEqual(expect.arrayContaining(["base", "etc/passwd"]));
+    expect([...(await readTar(Readable.from([second]))).keys()]).not.toContain("etc/passwd");
   });
 
   test("is the same for the same content, and leaves nothing else behind", async () => {

@@ -8,7 +8,7 @@ import type { World } from "../../../functions/spoke/support/world.ts";
 
 /** What AWS has of a spoke that a hub has made, as the Composition describes it. */
 
-const idOf = ({ status }: KubeObject): string => textAt(status, "atProvider", "id") ?? "";
+export const idOf = ({ status }: KubeObject): string => textAt(status, "atProvider", "id") ?? "";
 const forProvider = ({ spec }: KubeObject) => at(spec, "forProvider") as Record<string, unknown>;
 const withTags = [
   "VPC",

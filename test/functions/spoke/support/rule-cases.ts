@@ -45,6 +45,11 @@ const shared = {
   publicSubnetIds: ["subnet-2a1b2c3d4e5f60718"],
 };
 
+/** A group of nodes beside one that every Spoke needs. */
+const groups = (change: object) => ({ spec: { nodeGroups: [{ name: "nodes" }, { name: "gpu", ...change }] } });
+const preferred = { key: "a", effect: "PreferNoSchedule" };
+const elsewhere = { network: { cidr: "10.100.0.0/16" }, existing: { madeBy: "ClusterAPI" } };
+
 export const ruleCases: readonly RuleCase[] = [
   { name: "the least that a Spoke can be", change: {} },
   {
@@ -213,6 +218,141 @@ export const ruleCases: readonly RuleCase[] = [
     name: "fewer nodes than the smallest number",
     change: { spec: { nodes: { min: 3 } } },
     refused: "min <= desired <= max",
+  },
+  {
+    name: "everything that a group of nodes can be, beside one that is nothing but a name",
+    change: groups({
+      name: "gpu-2",
+      instanceTypes: ["g5.xlarge", "g6.xlarge"],
+      amiFamily: "Bottlerocket",
+      capacityType: "SPOT",
+      diskSize: 200,
+      min: 1,
+      desired: 2,
+      max: 3,
+      labels: { tier: "gpu", "example.com/Pool_1.a": "" },
+      taints: [
+        { key: "nvidia.com/gpu", value: "true", effect: "NoSchedule" },
+        { key: "nvidia.com/gpu", effect: "NoExecute" },
+        { key: "spot", effect: "PreferNoSchedule" },
+      ],
+    }),
+  },
+  {
+    name: "no groups of nodes",
+    change: { spec: { nodeGroups: [] } },
+    refused: "spec.nodeGroups",
+    at: "spec.nodeGroups",
+  },
+  {
+    name: "nodes beside groups of nodes",
+    change: { spec: { nodeGroups: [{ name: "nodes" }], nodes: { max: 6 } } },
+    refused: "nodes can't stand beside nodeGroups",
+  },
+  {
+    name: "groups of nodes of a cluster that Cluster API makes",
+    change: { spec: { ...elsewhere, nodeGroups: [{ name: "nodes" }] } },
+    refused: "nodeGroups can't go with existing.madeBy",
+  },
+  {
+    name: "groups of nodes in place of the nodes that a Spoke had",
+    before: { spec: { nodes: { min: 3, desired: 3, max: 9 } } },
+    change: { spec: { nodes: null, nodeGroups: [{ name: "nodes", min: 3, desired: 3, max: 9 }] } },
+  },
+  {
+    name: "groups of nodes with taints alone",
+    change: {
+      spec: {
+        nodeGroups: [
+          { name: "a", taints: [{ key: "a", effect: "NoExecute" }] },
+          { name: "b", taints: [preferred, { key: "b", effect: "NoSchedule" }] },
+        ],
+      },
+    },
+    refused: "nodeGroups needs a group without taints",
+  },
+  {
+    name: "groups of nodes of which one only prefers other pods",
+    change: { spec: { nodeGroups: [{ name: "a", taints: [preferred] }] } },
+  },
+  {
+    name: "a group with more nodes than its greatest number",
+    change: groups({ desired: 5 }),
+    refused: "min <= desired <= max in each group (defaults: 2, 2 and 4); the group gpu has not",
+  },
+  {
+    name: "a group without nodes",
+    change: groups({ min: 0 }),
+    refused: "spec.nodeGroups[1].min",
+    at: "spec.nodeGroups.1.min",
+  },
+  {
+    name: "a group of Graviton and Intel types",
+    change: groups({ instanceTypes: ["m7g.large", "m7i.large"] }),
+    refused:
+      "must not mix Arm (Graviton, Grace) and x86_64 in one group, whose nodes share an AMI: make a group of each; got m7g.large, m7i.large in gpu",
+  },
+  {
+    name: "a group of types with and without GPUs",
+    change: groups({ instanceTypes: ["g5.xlarge", "g4ad.xlarge"] }),
+    refused: "must not mix types with and without NVIDIA GPUs in one group",
+  },
+  {
+    name: "a group with an unknown operating system",
+    change: groups({ amiFamily: "Windows2022" }),
+    refused: "spec.nodeGroups[1].amiFamily",
+    at: "spec.nodeGroups.1.amiFamily",
+  },
+  ...["GPU", "1gpu", "gpu-", "a".repeat(21)].map((group) => ({
+    name: `a group called ${group}`,
+    change: groups({ name: group }),
+    refused: "spec.nodeGroups[1].name",
+    at: "spec.nodeGroups.1.name",
+  })),
+  ...[
+    "kubernetes.io/role",
+    "node-role.kubernetes.io/worker",
+    "k8s.io/a",
+    "eks.amazonaws.com/nodegroup",
+    "fleet.internal/node-group",
+  ].flatMap((key) => [
+    {
+      name: `a group with the label ${key}`,
+      change: groups({ labels: { [key]: "a" } }),
+      refused: "labels of nodeGroups must not be in the domains kubernetes.io, k8s.io and eks.amazonaws.com",
+    },
+    {
+      name: `a group with a taint ${key}`,
+      change: groups({ taints: [{ key, effect: "NoSchedule" }] }),
+      refused: "taints of nodeGroups must not be in the domains kubernetes.io",
+    },
+  ]),
+  ...["-a", "a/b/c", "a b", "a".repeat(64)].map((key) => ({
+    name: `a group with the label ${key}`,
+    change: groups({ labels: { [key]: "a" } }),
+    refused: "labels of nodeGroups must have keys of at most 63 characters",
+  })),
+  {
+    name: "a group with a label whose domain only ends like a reserved one",
+    change: groups({ labels: { "mykubernetes.io/a": "b", "kubernetes.io.example.com/a": "b" } }),
+  },
+  {
+    name: "a group with a label that no value can have",
+    change: groups({ labels: { a: "b c" } }),
+    refused: "spec.nodeGroups[1].labels.a",
+    at: "spec.nodeGroups.1.labels.a",
+  },
+  {
+    name: "a group with a taint in the words of EKS",
+    change: groups({ taints: [{ key: "a", effect: "NO_SCHEDULE" }] }),
+    refused: "spec.nodeGroups[1].taints[0].effect",
+    at: "spec.nodeGroups.1.taints.0.effect",
+  },
+  {
+    name: "a group with a taint without an effect",
+    change: groups({ taints: [{ key: "a" }] }),
+    refused: "spec.nodeGroups[1].taints[0].effect: Required",
+    at: "spec.nodeGroups.1.taints.0",
   },
   ...["blue", "5.6.7.8", "2001:db8::/32", "5.6.7.8/24"].map((network) => ({
     name: `a public endpoint for ${network}`,

@@ -79,7 +79,7 @@ describe("the scope of a request", () => {
   const scope = (authorization: string | undefined, url = "/") => credentialScope({ headers: { authorization }, url });
 
   test("is read from the header, or from the query of a presigned URL", () => {
-    const eks = { region: "us-east-1", service: "eks" };
+    const eks = { accessKeyId: "AKIA", region: "us-east-1", service: "eks" };
     expect(
       scope("AWS4-HMAC-SHA256 Credential=AKIA/20261121/us-east-1/eks/aws4_request, SignedHeaders=host, Signature=0"),
     ).toEqual(eks);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AwsLookups } from "../../../../gateway/aws/lookups.ts";
 import type { PeeredRoute } from "../../../../gateway/aws/peering.ts";
+import type { ScalingGroup } from "../../../../gateway/aws/scaling-groups.ts";
 import type { EksContext } from "../../../../gateway/eks/operation.ts";
 import { reconciler } from "../../../../gateway/eks/reconcile/cluster.ts";
 import type { ReconcileContext } from "../../../../gateway/eks/reconcile/context.ts";
@@ -32,6 +33,8 @@ export const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/$
 
 export interface FakeAws extends AwsLookups {
   readonly groups: Map<string, string>;
+  /** Auto Scaling groups of node groups, by their name. */
+  readonly scaling: Map<string, ScalingGroup>;
   /** Public addresses of NAT gateways, by VPC. */
   readonly nat: Map<string, string[]>;
   /** Blocks from which security groups admit port 443, by their id. */
@@ -49,6 +52,7 @@ export function fakeAws(clusterQuota = 100): FakeAws {
     viewer: "",
   };
   const groups = new Map<string, string>();
+  const scaling = new Map<string, ScalingGroup>();
   const network: Record<string, { vpcId: string; zone: string }> = {
     "subnet-a": { vpcId: "vpc-1", zone: "us-east-1a" },
     "subnet-b": { vpcId: "vpc-1", zone: "us-east-1b" },
@@ -62,6 +66,9 @@ export function fakeAws(clusterQuota = 100): FakeAws {
   const cidrs: Record<string, string[]> = { "vpc-1": ["10.0.0.0/16"], "vpc-2": ["10.1.0.0/16"] };
   return {
     groups,
+    scaling,
+    keepScalingGroup: async (group) => void scaling.set(group.name, group),
+    removeScalingGroup: async (name) => void scaling.delete(name),
     nat,
     admitted,
     peered,
@@ -119,6 +126,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     store,
     clusters,
     aws,
+    awsOf: () => aws,
     now: () => eks.clock,
     // As the gateway: after the caller has answered.
     wake: (name) => void setImmediate(() => eks.worker.add(name)),

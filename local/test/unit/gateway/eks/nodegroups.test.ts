@@ -44,6 +44,34 @@ describe("a node group", () => {
     });
   });
 
+  test("has an Auto Scaling group with EKS's tags, its sizes and its nodes, which is scaled with it and goes with it", async () => {
+    const [{ name }] = (await group()).resources.autoScalingGroups;
+    const instances = () => eks.aws.scaling.get(name)?.instances;
+    const nodes = () => [...eks.clusters.nodes.values()].map(({ instanceId, zone }) => ({ id: instanceId, zone }));
+    expect(eks.aws.scaling.get(name)).toEqual({
+      ...{ name, minSize: 1, desiredSize: 1, maxSize: 3, instances: nodes() },
+      ...{ subnets: ["subnet-a", "subnet-b"], zones: ["us-east-1a", "us-east-1b"] },
+      tags: {
+        "eks:cluster-name": "hub",
+        "eks:nodegroup-name": "main",
+        "k8s.io/cluster-autoscaler/enabled": "true",
+        "k8s.io/cluster-autoscaler/hub": "owned",
+        "kubernetes.io/cluster/hub": "owned",
+      },
+    });
+    await eks.call("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 2 } });
+    await eks.settle();
+    expect(eks.aws.scaling.get(name)).toMatchObject({ minSize: 1, desiredSize: 2, maxSize: 3 });
+    expect(instances()).toHaveLength(2);
+    expect(instances()).toEqual(nodes());
+    await eks.call("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 1 } });
+    await eks.settle();
+    expect(instances()).toEqual(nodes());
+    await eks.call("DELETE", GROUP);
+    await eks.settle();
+    expect([...eks.aws.scaling.keys()]).toEqual([]);
+  });
+
   test("of a name that is taken is refused with the names of cluster and group, as EKS has them in its exception", async () => {
     expect(await create({ nodegroupName: "main" })).toMatchObject({
       status: 409,
@@ -132,6 +160,21 @@ describe("a node group", () => {
     ]);
   });
 
+  test("starts its kubelets with its labels and taints", async () => {
+    await create({
+      amiType: "BOTTLEROCKET_x86_64_NVIDIA",
+      instanceTypes: ["g6.xlarge"],
+      labels: { tier: "gpu" },
+      taints: [{ key: "nvidia.com/gpu", value: "true", effect: "NO_SCHEDULE" }],
+      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
+    });
+    await eks.settle();
+    expect([...eks.clusters.nodes.values()].at(-1)).toMatchObject({
+      labels: { tier: "gpu", "eks.amazonaws.com/nodegroup": "second" },
+      taints: [{ key: "nvidia.com/gpu", value: "true", effect: "NoSchedule" }],
+    });
+  });
+
   test("puts changed labels on its live nodes", async () => {
     await eks.call("POST", `${GROUP}/update-config`, { labels: { addOrUpdateLabels: { team: "a" } } });
     await eks.settle();
@@ -213,6 +256,18 @@ describe("a node group", () => {
       { taints: [{ key: "a", effect: "NoSchedule" }] },
       "InvalidParameterException",
       /NO_SCHEDULE/,
+    ],
+    [
+      "a label that kubelets may not register with",
+      { labels: { "node-role.kubernetes.io/worker": "true" } },
+      "InvalidParameterException",
+      /Label cannot contain reserved prefixes/,
+    ],
+    [
+      "more taints than a group can have",
+      { taints: Array.from({ length: 51 }, (_, index) => ({ key: `a${index}`, effect: "NO_SCHEDULE" })) },
+      "InvalidParameterException",
+      /50/,
     ],
     ["remote access", { remoteAccess: { ec2SshKey: "k" } }, "InvalidParameterException", /remoteAccess is not served/],
   ])("with %s is refused", async (_what, over, error, message) => {

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { tryKubectl } from "../e2e/support/fleet.ts";
+import { deleteMadeTwice } from "../e2e/support/made-twice.ts";
+import { fleet } from "../e2e/support/spokes.ts";
+
+/** What a person does who looks at a spoke from time to time. */
+
+/** What was seen of a spoke during a drill. */
+export interface Seen {
+  /** What its status said of a failure, in the order in which it was first said. */
+  readonly failures: readonly string[];
+  /** The longest time in seconds for which the hub did not say anything of it. */
+  readonly silence: number;
+  /** Commands that its status asked for, and that were run. */
+  readonly commands: readonly string[];
+}
+
+/** Milliseconds between two looks. */
+const PAUSE = 2000;
+/** Milliseconds for which a spoke says that it needs a person before one acts. */
+const REACTION = 20_000;
+
+interface Status {
+  readonly phase?: string;
+  readonly message?: string;
+  readonly conditions?: readonly { readonly message?: string }[];
+}
+
+const asksFor = (command: string, { conditions = [] }: Status): boolean =>
+  conditions.some(({ message }) => message?.includes(command));
+
+/** Runs `fleet recover`, and deletes in AWS what it says was made twice. Throws when it could not run. */
+async function recover(name: string): Promise<void> {
+  const { code, stdout, stderr } = await fleet(["recover", name, "--yes"]);
+  if (code === 2) throw new Error(`fleet recover ${name} could not run: ${stdout}${stderr}`);
+  await deleteMadeTwice(stdout);
+}
+
+/** Looks at a spoke until it is stopped, and does what its status asks a person to do; then says what was seen. */
+export function watching(name: string): () => Promise<Seen> {
+  const failures = new Set<string>();
+  const commands: string[] = [];
+  let going = true;
+  let silence = 0;
+  let heard = Date.now();
+  let asked: number | undefined;
+
+  const look = async () => {
+    const { code, stdout } = await tryKubectl([
+      ...["get", "spoke", name, "--namespace", "spokes"],
+      ...["--ignore-not-found", "--output", "json", "--request-timeout=5s"],
+    ]);
+    if (code !== 0) return;
+    heard = Date.now();
+    const status: Status = stdout === "" ? {} : (JSON.parse(stdout).status ?? {});
+    if (status.phase === "Failing") failures.add(status.message ?? "");
+    asked = asksFor("fleet recover", status) ? (asked ?? Date.now()) : undefined;
+    if (asked === undefined || Date.now() - asked < REACTION) return;
+    await recover(name);
+    commands.push("fleet recover");
+    asked = undefined;
+  };
+  const done = (async () => {
+    while (going) {
+      await look();
+      silence = Math.max(silence, Date.now() - heard);
+      await sleep(PAUSE);
+    }
+  })();
+  return async () => {
+    going = false;
+    await done;
+    return { failures: [...failures], silence: Math.round(silence / 1000), commands };
+  };
+}
