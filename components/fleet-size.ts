@@ -21,6 +21,11 @@ export interface FleetSize {
   readonly rbacManager: Resources;
   /** kustomize- and helm-controller. */
   readonly reconcilers: Resources;
+  /**
+   * Pause before either looks again whether what an object depends on is ready, as a Go duration (their default is 30s). Each look is several
+   * requests: in a change of every spoke's chain, a thousand objects that look every two seconds leave the API server no time for the work.
+   */
+  readonly dependencyPause: string;
   readonly sourceController: Resources;
   readonly externalSecrets: Resources;
 }
@@ -38,6 +43,7 @@ const minimal: FleetSize = {
   crossplane: resources("100m", "256Mi", { cpu: "500m", memory: "1Gi" }),
   rbacManager: resources("100m", "256Mi", { cpu: "100m", memory: "512Mi" }),
   reconcilers: resources("100m", "64Mi", { memory: "2Gi" }),
+  dependencyPause: "2s",
   sourceController: resources("100m", "64Mi", { memory: "2Gi" }),
   externalSecrets: resources("10m", "64Mi", { memory: "512Mi" }),
 };
@@ -48,6 +54,7 @@ const small: FleetSize = {
   crossplane: resources("250m", "512Mi", { cpu: "1", memory: "2Gi" }),
   rbacManager: resources("50m", "256Mi", { cpu: "500m", memory: "1Gi" }),
   reconcilers: resources("100m", "256Mi", { memory: "2Gi" }),
+  dependencyPause: "2s",
   sourceController: resources("100m", "256Mi", { memory: "2Gi" }),
   externalSecrets: resources("20m", "128Mi", { memory: "512Mi" }),
 };
@@ -60,6 +67,7 @@ export const fleetSizes = {
     spokes: 100,
     crossplane: resources("500m", "1Gi", { cpu: "2", memory: "4Gi" }),
     reconcilers: resources("250m", "512Mi", { memory: "4Gi" }),
+    dependencyPause: "10s",
   },
   large: {
     ...small,
@@ -67,6 +75,7 @@ export const fleetSizes = {
     crossplane: resources("1", "2Gi", { cpu: "4", memory: "8Gi" }),
     rbacManager: resources("100m", "512Mi", { cpu: "1", memory: "2Gi" }),
     reconcilers: resources("500m", "1Gi", { memory: "8Gi" }),
+    dependencyPause: "20s",
     sourceController: resources("250m", "512Mi", { memory: "4Gi" }),
   },
 } as const satisfies Record<string, FleetSize>;

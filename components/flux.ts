@@ -57,7 +57,7 @@ export class Flux extends pulumi.ComponentResource {
       // The chart accepts `replicas`, though its values.yaml doesn't list it (templates/kustomize-controller.yaml of flux2 2.18.3,
       // the newest that was read).
       ...(redundant && { replicas: size.replicas, affinity: apart({ app: identity }) }),
-      container: { additionalArgs: ["--requeue-dependency=2s", ...additionalArgs] },
+      container: { additionalArgs: [`--requeue-dependency=${size.dependencyPause}`, ...additionalArgs] },
     });
     const addon = new HelmAddon(
       name,

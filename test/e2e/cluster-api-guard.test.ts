@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { customResourceDefinition } from "../functions/spoke/support/definition.ts";
 import { build } from "../repos/support/kustomize.ts";
 import { repos } from "../repos/support/spoke.ts";
+import { eventually } from "../support/process.ts";
 import {
   anotherCluster,
   inClusters,
@@ -88,7 +89,7 @@ beforeAll(async () => {
     spokeOf("green"),
   ]);
   // The API server takes a moment to put new policies into force, and to find new kinds.
-  await expect.poll(() => remove("helmrelease", "cluster-blue", "flux-system").ok, { timeout: 90_000 }).toBe(false);
+  await eventually(90, async () => expect(remove("helmrelease", "cluster-blue", "flux-system").ok).toBe(false));
 });
 afterAll(() => plane?.stop());
 

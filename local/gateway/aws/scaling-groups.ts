@@ -51,7 +51,9 @@ export function scalingGroups({ endpoint, rootAccessKeyId, region }: Place) {
     const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");
     // ministack checks no signature of its root: only the key id counts.
     const authorization = `AWS4-HMAC-SHA256 Credential=${rootAccessKeyId}/${day}/${region}/autoscaling/aws4_request, SignedHeaders=host, Signature=unused`;
-    const body = new URLSearchParams(Object.entries(fields).map(([key, value]) => [key, String(value)]));
+    const body = new URLSearchParams(
+      Object.entries(fields).map(([key, value]): [string, string] => [key, String(value)]),
+    );
     const answer = await fetch(endpoint, { method: "POST", headers: { authorization }, body });
     const text = await answer.text();
     if (!answer.ok)

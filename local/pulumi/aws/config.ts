@@ -20,7 +20,8 @@ export interface Config {
   region?: string;
   profile?: string;
   defaultTags?: { tags?: Tags };
-  allowedAccountIds?: string[];
+  /** `pulumi config set --path` stores digits as numbers. */
+  allowedAccountIds?: (string | number)[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -67,7 +68,7 @@ export function awsOf(config: Config, environment: Environment): Aws {
 export async function checkAccount({ allowedAccountIds: allowed = [] }: Config, aws: Aws): Promise<void> {
   if (allowed.length === 0) return;
   const account = await aws.accountId();
-  if (!allowed.includes(account))
+  if (!allowed.map(String).includes(account))
     throw new Error(
       `the credentials are for AWS account ${account}, but aws:allowedAccountIds allows ${allowed.join(", ")}: use other credentials or correct the stack's configuration`,
     );

@@ -29,7 +29,8 @@ export async function accountStack(
   const set = (...args: string[]) => project.command("config", "set", ...args);
   await set("aws:region", REGION);
   await set("fleet", "fleet");
-  await set("secretsKeyArn", secretsKeyArn);
+  // Pulumi takes the ID of a key for a secret.
+  await set("--plaintext", "secretsKeyArn", secretsKeyArn);
   await set("--path", "aws:allowedAccountIds[0]", account);
   return project;
 }

@@ -41,6 +41,7 @@ describe("the account", () => {
 
   test("must be an allowed one", async () => {
     await checkAccount({ allowedAccountIds: ["111122223333"] }, aws);
+    await checkAccount({ allowedAccountIds: [111122223333] }, aws);
     await expect(checkAccount({ allowedAccountIds: ["444455556666"] }, aws)).rejects.toThrow(
       "the credentials are for AWS account 111122223333, but aws:allowedAccountIds allows 444455556666",
     );
