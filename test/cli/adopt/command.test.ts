@@ -83,6 +83,14 @@ test("leaves a network that is somebody else's as the file has it, and finds the
   expect(its.said).not.toContain("Not there, the hub makes it");
 });
 
+test("finds the launch template of every group of nodes in a network that is somebody else's", async () => {
+  const nodeGroups = [{ name: "nodes" }, { name: "gpu", instanceTypes: ["g6.xlarge"] }];
+  its.at.write(file, spokeText("blue", `${inShared}  nodeGroups: ${JSON.stringify(nodeGroups)}\n`));
+  await adopt(inAwsOf(running(spoke({ network: { existing }, nodeGroups }))));
+  expect(Object.keys(spec().existing).sort()).toEqual(["key", "launch-template", "launch-templates", "oidc-provider"]);
+  expect(Object.keys(spec().existing["launch-templates"])).toEqual(["gpu"]);
+});
+
 test("refuses a cluster that is in another VPC than the file says", async () => {
   its.at.write(file, spokeText("blue", inShared));
   await expect(adopt()).rejects.toThrow(

@@ -52,6 +52,21 @@ describe("a Spoke in a VPC that is there", () => {
     );
   });
 
+  test("has every group of nodes in the private subnets", () => {
+    const world = running(
+      spoke({
+        network: { existing: network },
+        nodeGroups: [{ name: "nodes" }, { name: "gpu", instanceTypes: ["g6.xlarge"] }],
+      }),
+    );
+    const groups = [...world.live.values()].filter(({ object }) => object.kind === "NodeGroup");
+    expect(groups.map(({ object }) => at(object.spec, "forProvider", "subnetIds"))).toEqual([
+      network.privateSubnetIds,
+      network.privateSubnetIds,
+    ]);
+    expect(world.condition("NodesReady")).toMatchObject({ status: "True" });
+  });
+
   test("makes no part of a network", () => {
     const kinds = kindsOf(running(inShared()));
     for (const kind of [
