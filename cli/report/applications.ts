@@ -29,7 +29,7 @@ function tried(object: KubeObject): string | undefined {
 }
 
 /** The team whose namespaces an application's is one of, else the tenant. */
-export const ownerOf = ({ spec: { teams = [], tenant } }: Spoke, application: string): string =>
+const ownerOf = ({ spec: { teams = [], tenant } }: Spoke, application: string): string =>
   teams.find(({ namespaces }) => namespaces.includes(application))?.name ?? tenant;
 
 /** The applications of a spoke, by name; undefined where it was not asked, or not reached. */

@@ -37,7 +37,11 @@ describe("an application that orders by ACK's kinds", () => {
     expect(awsEngineProblems({ ...asked, awsKinds: ["s3.Bucket", "sqs.Queue"] })).toEqual([]);
     for (const awsKinds of [["s3.Bucket"], ["none"]])
       expect(awsEngineProblems({ ...asked, awsKinds })).toMatchObject([
-        { key: "--aws-engine", got: `--aws-kind ${awsKinds.join()}`, allowed: "ack beside dynamodb.Table or sqs.Queue" },
+        {
+          key: "--aws-engine",
+          got: `--aws-kind ${awsKinds.join()}`,
+          allowed: "ack beside dynamodb.Table or sqs.Queue",
+        },
       ]);
   });
 
