@@ -95,6 +95,12 @@ export const identityTag = `${group}/identity`;
 export const madeByTag = `${group}/made-by`;
 export const clusterApiMaker = "cluster-api";
 
+/**
+ * AWS tag by which the owner of a VPC lets spokes of the fleet that is its value use it and its subnets. The fleet gives it to nothing, and can't: it tags
+ * what carries {@link fleetTag} only.
+ */
+export const sharedNetworkTag = `${group}/shared-network`;
+
 /** AWS tag that names the cluster for which a resource exists. */
 export const clusterTag = labelKeys.cluster;
 

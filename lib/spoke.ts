@@ -1,4 +1,5 @@
 import { databaseDigest, databasePrefix } from "./iam/databases.ts";
+import { flowLogGroup } from "./iam/flow-logs.ts";
 import type { ServiceAccountRef } from "./iam/trust.ts";
 import { group } from "./labels.ts";
 import { hubName, lengthSafe, nameLimits, namespaces } from "./names.ts";
@@ -74,6 +75,7 @@ export function spokeNames(prefix: string, name: string) {
     cluster,
     clusterRole: role("cluster"),
     nodeRole: role("node"),
+    flowLogRole: role("flow-logs"),
     identityRole: (identity: SpokeIdentity) => role(identity.replaceAll("_", "-")),
     addonRole: (addon: string) => role(`addon-${addon.replaceAll("_", "-")}`),
     nodeGroup: lengthSafe(`${cluster}-nodes`, nameLimits.eksNodeGroup),
@@ -88,5 +90,6 @@ export function spokeNames(prefix: string, name: string) {
     databaseDigest: databaseDigest(cluster),
     /** EKS fixes the name. */
     logGroup: `/aws/eks/${cluster}/cluster`,
+    flowLogGroup: flowLogGroup(cluster),
   };
 }

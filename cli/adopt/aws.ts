@@ -1,6 +1,7 @@
 import {
   DescribeAddressesCommand,
   EC2Client,
+  paginateDescribeFlowLogs,
   paginateDescribeInternetGateways,
   paginateDescribeLaunchTemplates,
   paginateDescribeNatGateways,
@@ -145,6 +146,11 @@ async function taggedOf(asked: Ask, ec2: EC2Client, { fleet, spoke }: Sought): P
       (await all(paginateDescribeVpcEndpoints(of, { Filters }), ({ VpcEndpoints }) => VpcEndpoints))
         .filter(({ State }) => !gone.includes(State?.toLowerCase()))
         .flatMap(({ VpcEndpointId, Tags, VpcId }) => item("VPCEndpoint", VpcEndpointId, Tags, { vpc: VpcId })),
+    ),
+    asked("ec2:DescribeFlowLogs", async () =>
+      (await all(paginateDescribeFlowLogs(of, { Filter: Filters }), ({ FlowLogs }) => FlowLogs)).flatMap(
+        ({ FlowLogId, Tags }) => item("FlowLog", FlowLogId, Tags),
+      ),
     ),
     asked("ec2:DescribeLaunchTemplates", async () =>
       (await all(paginateDescribeLaunchTemplates(of, { Filters }), ({ LaunchTemplates }) => LaunchTemplates)).flatMap(

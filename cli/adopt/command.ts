@@ -25,9 +25,10 @@ export const summary = "take a spoke in that AWS has and the hub does not know, 
 export const help = `Usage: fleet adopt <spoke> [options]
 
 Finds what a spoke is made of in AWS by its tags, and writes it into spokes/<fleet>/<spoke>/spoke.yaml of a checkout of
-gitops-system: spec.existing with the IDs that AWS gave, spec.network.cidr and spec.network.availabilityZones. A hub that has no
-such Spoke yet, a rebuilt one say, then takes these over and makes none of them a second time. What AWS does not have, the hub
-makes. Refuses where two resources could be the same part, or where AWS's are not as the file says. It changes nothing in AWS.
+gitops-system: spec.existing with the IDs that AWS gave, and unless spec.network.existing names the network, spec.network.cidr
+and spec.network.availabilityZones. A hub that has no such Spoke yet, a rebuilt one say, then takes these over and makes none of
+them a second time. What AWS does not have, the hub makes. Refuses where two resources could be the same part, or where AWS's are
+not as the file says. It changes nothing in AWS.
 
   --profile NAME         profile of the AWS CLI; default: the credentials of the environment
   --fleet NAME           needed where several fleets have a spoke of this name
@@ -58,6 +59,10 @@ interface FileSpec extends AdoptedSpec {
 }
 
 type AdoptedFile = SpokeFile<FileSpec>;
+
+/** Whether its network is somebody else's. The file may leave the network out. */
+const sharesNetwork = ({ spec }: { readonly spec: Partial<AdoptedSpec> }): boolean =>
+  spec.network?.existing !== undefined;
 
 // The clients of the AWS SDK take a moment to load, which a wrong command line need not wait for.
 const lookInAws: Look = async (...args) => (await import("./aws.ts")).look(...args);
@@ -108,6 +113,12 @@ function refuseUnclear(file: AdoptedFile, { account }: InAws, recognized: Recogn
       `what AWS has is not the Spoke of ${file.path}:${quoted(contradictions)}\n` +
         "None of this can be changed in place: correct the file, or the tags in AWS.",
     );
+  if (sharesNetwork(file)) {
+    if (Object.keys(recognized.existing).length > 0) return;
+    fail(
+      "nothing carries its tags. Is it another account or region? If there is nothing of it in AWS, there is nothing to adopt: the hub makes it anew.",
+    );
+  }
   if (cidr === undefined)
     fail(
       "no VPC carries its tags. Is it another account or region? If there is nothing of it in AWS, there is nothing to adopt: the hub makes it anew.",
@@ -144,7 +155,8 @@ function report(
 }
 
 /** Writes what was recognized; a Spoke that was let go is one of the fleet again. */
-function edit({ document }: AdoptedFile, { availabilityZones, cidr, existing }: Recognized): void {
+function edit(file: AdoptedFile, { availabilityZones, cidr, existing }: Recognized): void {
+  const { document } = file;
   const set = (path: readonly string[], value: unknown) => {
     const before = (document as Document).getIn(["spec", ...path]);
     const plain =
@@ -152,8 +164,10 @@ function edit({ document }: AdoptedFile, { availabilityZones, cidr, existing }: 
     // What is the same keeps its comments and its form.
     if (JSON.stringify(plain) !== JSON.stringify(value)) document.setIn(["spec", ...path], document.createNode(value));
   };
-  set(["network", "cidr"], cidr);
-  set(["network", "availabilityZones"], availabilityZones);
+  if (!sharesNetwork(file)) {
+    set(["network", "cidr"], cidr);
+    set(["network", "availabilityZones"], availabilityZones);
+  }
   set(["existing"], existing);
   document.deleteIn(["spec", "deletionPolicy"]);
 }

@@ -1,4 +1,4 @@
-import type { Existing, SpokeSpec } from "../../functions/spoke/api.ts";
+import type { Existing, ExistingNetwork, FlowLogTraffic, SpokeSpec } from "../../functions/spoke/api.ts";
 import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
 import { ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
@@ -21,6 +21,8 @@ export interface AdoptedSpec extends Pick<SpokeSpec, "nodes" | "nodeGroups"> {
     readonly zones: number;
     readonly availabilityZones?: readonly string[];
     readonly natGateways: "single" | "per-zone" | "none";
+    readonly existing?: ExistingNetwork;
+    readonly flowLogs?: FlowLogTraffic;
   };
 }
 
@@ -52,8 +54,10 @@ export interface Recognized {
 /** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
 type Part = readonly [key: string, kind: ManagedKind, name: string];
 
-/** The parts that carry tags. */
-function partsOf({ network: { zones, natGateways }, ...spec }: AdoptedSpec): Part[] {
+/** The parts that carry tags. Of a network of somebody else nothing does. */
+function partsOf({ network: { zones, natGateways, existing, flowLogs }, ...spec }: AdoptedSpec): Part[] {
+  const templates = askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]);
+  if (existing !== undefined) return templates;
   const places = Array.from({ length: zones }, (_, zone) => zone);
   const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [] }[natGateways];
   return [
@@ -67,7 +71,11 @@ function partsOf({ network: { zones, natGateways }, ...spec }: AdoptedSpec): Par
     ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
     ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
     [resources.storageEndpoint.key, "VPCEndpoint", "s3"],
-    ...askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]),
+    ...[flowLogs].flatMap((traffic): Part[] => {
+      const key = traffic && resources.flowLog(traffic).key;
+      return key === undefined ? [] : [[key, "FlowLog", key]];
+    }),
+    ...templates,
   ];
 }
 
@@ -116,6 +124,9 @@ function contradictions(
     );
   if (vpc !== undefined && cluster.vpcId !== vpc.id)
     said.push(`the EKS cluster ${name} is in ${cluster.vpcId}, the VPC with the spoke's tags is ${vpc.id}`);
+  const { existing } = network;
+  if (existing !== undefined && cluster.vpcId !== existing.vpcId)
+    said.push(`the EKS cluster ${name} is in ${cluster.vpcId}, spec.network.existing says ${existing.vpcId}`);
   return said;
 }
 

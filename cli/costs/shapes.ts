@@ -21,7 +21,8 @@ export function spokeShape(spec: Counted): ClusterShape {
       // Without a NAT gateway nodes are in the public subnets.
       arePublic: network.natGateways === "none",
     })),
-    natGateways: natGatewayCount(network.natGateways, network.zones),
+    // Of a network that is there its owner pays them.
+    natGateways: network.existing === undefined ? natGatewayCount(network.natGateways, network.zones) : 0,
     keys: 1,
     // Its sealing keys are the hub's, and its deploy keys are sealed in Git.
     secrets: 0,

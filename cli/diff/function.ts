@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { type FunctionHandler, RunFunctionRequest, Severity, Status } from "@crossplane-org/function-sdk-typescript";
 import type { Spoke } from "../../functions/spoke/api.ts";
-import { claimManifest } from "../../functions/spoke/claims.ts";
+import { claimManifest, isFromPool } from "../../functions/spoke/claims.ts";
 import { hubSecret } from "../../functions/spoke/hub.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { bridgeData, inBase64 } from "../../lib/bridge.ts";
@@ -70,7 +70,7 @@ interface Wanted {
 const claims = ({ others }: Call): KubeObject[] =>
   others.flatMap(({ metadata, spec, status }) => {
     const network = status?.network?.cidr;
-    return network === undefined ? [] : [claimManifest(metadata.name, network, spec.network.cidr === undefined)];
+    return network === undefined ? [] : [claimManifest(metadata.name, network, isFromPool(spec))];
   });
 
 /** The objects of the hub's API server that the function requires: the cluster secret, and what other Spokes have. */

@@ -32,7 +32,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A recorded resource keeps its identity; its version is the requested one, as after an upgrade. */
 function provided(key: string, object: KubeObject, { spoke, hub, recorded }: LifeOptions): Fields {
-  const reported = atProvider(key, object, spoke.spec.account?.id ?? hub["aws_account_id"] ?? "000000000000");
+  const account = spoke.spec.account?.id ?? hub["aws_account_id"] ?? "000000000000";
+  const reported = atProvider(key, object, account, hub["fleet"] ?? "");
   const known = (recorded?.get(key)?.status as { atProvider?: Fields } | undefined)?.atProvider;
   const { version } = reported;
   return { ...reported, ...known, ...(version === undefined ? {} : { version }) };

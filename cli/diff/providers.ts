@@ -1,7 +1,7 @@
 import { accessStepId } from "../../functions/spoke/hub-access.ts";
 import { at, type KubeObject } from "../../functions/spoke/kube.ts";
 import { isOnlyObserved } from "../../functions/spoke/orphan.ts";
-import { crossplaneAnnotations, labelKeys } from "../../lib/labels.ts";
+import { crossplaneAnnotations, labelKeys, sharedNetworkTag } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 
 /** Simulates what AWS reports about composed resources: the observed state of a spoke without a record. */
@@ -21,11 +21,20 @@ const scaling = ({ spec, status }: KubeObject) => ({
   ...(at(spec, "forProvider", "scalingConfig") ?? {}),
 });
 
+/** A subnet of somebody else, in a zone of its own. */
+const sharedSubnet = (key: string, object: KubeObject, fleet: string): Status => ({
+  id: externalName(object),
+  vpcId: text(object.spec, "forProvider", "vpcId"),
+  availabilityZone: `${text(object.spec, "forProvider", "region")}${"abcdef".charAt(Number(key.split("-").at(-1)))}`,
+  tags: { [sharedNetworkTag]: fleet },
+});
+
 /**
  * What AWS reports about the resource `key`, once it has carried out what `object` specifies.
  * @param account ID of the account that the resource is in
+ * @param fleet for which a network of somebody else is taken to be shared, as spokes need it
  */
-export function atProvider(key: string, object: KubeObject, account: string): Status {
+export function atProvider(key: string, object: KubeObject, account: string, fleet: string): Status {
   const spec = at(object.spec, "forProvider") as Record<string, unknown>;
   const name = externalName(object);
   const region = text(spec, "region");
@@ -75,8 +84,14 @@ export function atProvider(key: string, object: KubeObject, account: string): St
         certificateAuthority: [{ data: Buffer.from("-----BEGIN CERTIFICATE-----\nCA\n").toString("base64") }],
         identity: [{ oidc: [{ issuer: `https://oidc.eks.${region}.amazonaws.com/id/${"A".repeat(32)}` }] }],
       };
+    case "Group":
+      return { id: name, arn: `arn:aws:logs:${region}:${account}:log-group:${name}` };
     case "VPC":
+      if (spec["cidrBlock"] === undefined)
+        return { id: name, cidrBlock: "10.0.0.0/16", tags: { [sharedNetworkTag]: fleet } };
       return { id: isOnlyObserved(object) ? name : `vpc-${key}`, cidrBlock: spec["cidrBlock"] };
+    case "Subnet":
+      return isOnlyObserved(object) ? sharedSubnet(key, object, fleet) : { id: `subnet-${key}` };
     default:
       return { id: `${object.kind.toLowerCase()}-${key}` };
   }

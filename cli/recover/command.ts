@@ -1,6 +1,7 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { managedKinds, pluralOf } from "../../functions/spoke/kinds.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { isOnlyObserved } from "../../functions/spoke/orphan.ts";
 import { crossplaneAnnotations } from "../../lib/labels.ts";
 import { fleetNames, namespaces } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
@@ -101,7 +102,7 @@ function refuseOthers(
     throw new UsageError(`fleet recover ${spoke} (${where}): ${what}\nNothing was changed.`);
   };
   const known = objects
-    .filter(({ kind }) => kind === "VPC")
+    .filter((object) => object.kind === "VPC" && !isOnlyObserved(object))
     .flatMap(({ metadata }) => metadata.annotations?.[externalName] ?? []);
   if (known.length > 0 && !tagged.some(({ id }) => known.includes(id)))
     fail(

@@ -16,7 +16,8 @@ CNI detached and did not delete any more, the security groups that EKS and contr
 that EKS and its controllers set, and removes them, load balancers with their target groups. It names what else is there, which
 it leaves alone. Volumes that nothing uses and snapshots keep no VPC, and hold data: they are named too, and each goes only if
 --data names it. Only for a spoke that is being removed, and once EKS has deleted its cluster; of one that Cluster API made, when
-its Spoke is gone. Without --yes it says what it would do. When the VPC is gone already it looks for the data alone.
+its Spoke is gone. Without --yes it says what it would do. When the VPC is gone already it looks for the data alone. In a VPC that
+is not the spoke's own (spec.network.existing) it names and removes only what carries the name of the cluster.
 
 ${spokeAccountHelp}
   --data ID              remove this volume or snapshot of the cluster too, with what is in it; may be given again
@@ -80,7 +81,7 @@ export async function run(
   refuse("sweep", problems);
   const { spoke: name } = args;
   const { hub } = await its.connect(values.context);
-  const { remover, account: known, ...sought } = await targetOf(hub, name);
+  const { remover, account: known, isShared, ...sought } = await targetOf(hub, name);
   const { cluster, vpc } = sought;
   const config = values.profile === undefined ? {} : { profile: values.profile };
   const found = await aws.look(sought, config);
@@ -89,7 +90,7 @@ export async function run(
     throw new UsageError(
       `EKS still has the cluster ${cluster}, which uses the VPC: ${remover === "Crossplane" ? `fleet why ${name}` : "kubectl -n cluster-api-clusters describe awsmanagedcontrolplanes,machinepools"} says what it waits for`,
     );
-  const plan = planOf(cluster, name, found);
+  const plan = planOf(cluster, name, found, isShared);
   const { balancers, targetGroups, interfaces, groups, others } = plan;
   const data = chosen(values.data, plan.data, cluster);
   const said = report(plan);

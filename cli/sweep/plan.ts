@@ -103,9 +103,12 @@ export function unlisted(interfaces: readonly Item[], balancers: readonly Balanc
     .map(({ id, description }) => `${description.slice(ofBalancer.length)} (${id})`);
 }
 
-/** Decides what goes; a group stays that an interface uses which stays. What carries the spoke's own tag is Crossplane's to remove. */
-export function planOf(cluster: string, spoke: string, found: InVpc): Plan {
-  const goes = (item: Item) => isOf(item, cluster) || isLeaked(item);
+/**
+ * Decides what goes; a group stays that an interface uses which stays. What carries the spoke's own tag is Crossplane's to remove.
+ * @param isShared whether others have things in the VPC too: then only what names the cluster goes, and the rest is not the fleet's to speak of
+ */
+export function planOf(cluster: string, spoke: string, found: InVpc, isShared = false): Plan {
+  const goes = (item: Item) => isOf(item, cluster) || (!isShared && isLeaked(item));
   const balancers = found.balancers.filter((each) => isOf(each, cluster));
   const going = new Set(balancers.map(({ id }) => id));
   const keptBalancers = found.balancers.filter(({ id }) => !going.has(id));
@@ -113,7 +116,9 @@ export function planOf(cluster: string, spoke: string, found: InVpc): Plan {
   // Anybody may describe an interface like one of a load balancer.
   const isOfBalancer = ({ isOfElb, description }: Interface) => isOfElb && description.startsWith(ofBalancer);
   const isOfKept = (each: Interface) => isOfBalancer(each) && ofKept.has(each.description);
-  const isLeaving = (each: Interface) => isOfBalancer(each) && !isOfKept(each);
+  const ofGoing = new Set(balancers.map(describes));
+  const isLeaving = (each: Interface) =>
+    isOfBalancer(each) && (isShared ? ofGoing.has(each.description) : !isOfKept(each));
   const leaving = found.interfaces.filter(isLeaving);
   const interfaces = found.interfaces.filter((each) => each.isFree && goes(each) && !isLeaving(each));
   const staying = found.interfaces.filter((each) => !leaving.includes(each) && !interfaces.includes(each));
@@ -124,12 +129,14 @@ export function planOf(cluster: string, spoke: string, found: InVpc): Plan {
     ...{ balancers, leaving, interfaces, data: found.data },
     targetGroups: found.targetGroups.filter((each) => isOf(each, cluster) && isUnused(each)),
     groups: found.groups.filter((group) => isOf(group, cluster) && !held.has(group.id)),
-    others: [
-      ...keptBalancers,
-      ...[
-        ...staying.filter((each) => !isOfKept(each)),
-        ...found.groups.filter((group) => !isOf(group, cluster)),
-      ].filter((item) => !isOurs(item)),
-    ],
+    others: isShared
+      ? []
+      : [
+          ...keptBalancers,
+          ...[
+            ...staying.filter((each) => !isOfKept(each)),
+            ...found.groups.filter((group) => !isOf(group, cluster)),
+          ].filter((item) => !isOurs(item)),
+        ],
   };
 }

@@ -15,6 +15,8 @@ interface Target {
   readonly region: string;
   /** ID of the VPC; undefined when it is gone. */
   readonly vpc: string | undefined;
+  /** Whether the VPC is somebody else's, who has other things in it too. */
+  readonly isShared: boolean;
   /** The account, where it is known. */
   readonly account: string | undefined;
   /** Who removes the VPC, and tries again. */
@@ -41,13 +43,16 @@ async function ofSpoke(hub: Api, spoke: Spoke): Promise<Target> {
   const { objectsOf } = await import("../kubernetes/spokes.ts");
   const objects = await objectsOf(hub, name, managedKinds);
   const network = objects.find(({ kind }) => kind === "VPC");
-  // What the hub made says in which account, also of a Spoke that names none.
-  const made = textAt(network?.status, "atProvider", "arn") ?? spoke.status.cluster?.arn;
+  const { existing } = spoke.spec.network;
+  // What the hub made says in which account, also of a Spoke that names none. A VPC of somebody else may be another account's.
+  const arn = existing === undefined ? textAt(network?.status, "atProvider", "arn") : undefined;
+  const made = arn ?? spoke.status.cluster?.arn;
   return {
     // The Spoke still knows it when the hub has nothing of it left that says so.
     cluster: spoke.status.cluster?.name ?? spokeNames(fleetNames(fleetOf(objects, name)).spokePrefix, name).cluster,
     region: spoke.spec.region,
-    vpc: network?.metadata.annotations?.[crossplaneAnnotations.externalName],
+    vpc: existing?.vpcId ?? network?.metadata.annotations?.[crossplaneAnnotations.externalName],
+    isShared: existing !== undefined,
     account: made?.split(":")[4] ?? spoke.spec.account?.id,
     remover: "Crossplane",
   };
@@ -65,7 +70,7 @@ function ofControlPlane(spoke: string, { metadata, spec }: KubeObject): Target {
       `AWSManagedControlPlane ${metadata.name} has no ${cluster === undefined ? "spec.eksClusterName" : "spec.region"}: charts/eks-cluster gives both`,
     );
   const vpc = textAt(spec, "network", "vpc", "id");
-  return { cluster, region, vpc, account: undefined, remover: "Cluster API" };
+  return { cluster, region, vpc, isShared: false, account: undefined, remover: "Cluster API" };
 }
 
 /** Where to look for what a spoke left behind. @throws UsageError where it is not its time, or the hub knows no such spoke */

@@ -14,6 +14,10 @@ export interface Spoke extends KubeObject {
   readonly status?: SpokeStatus;
 }
 
+/** Traffic that a flow log tells; the names are EC2's. */
+export const flowLogTraffic = ["ALL", "ACCEPT", "REJECT"] as const;
+export type FlowLogTraffic = (typeof flowLogTraffic)[number];
+
 type NatGateways = "single" | "per-zone" | "none";
 
 export interface SpokeSpec {
@@ -37,6 +41,10 @@ export interface SpokeSpec {
     readonly zones: number;
     readonly availabilityZones?: readonly string[];
     readonly natGateways: NatGateways;
+    /** A VPC that is there (`existing-network.ts`); then no other field of the network counts. */
+    readonly existing?: ExistingNetwork;
+    /** Which traffic the flow log of the VPC tells; undefined without one. */
+    readonly flowLogs?: FlowLogTraffic;
   };
   readonly nodes: NodeFields & { readonly amiType: AmiType };
   /** In the place of `nodes`, where there are some. */
@@ -60,6 +68,13 @@ export interface SpokeSpec {
   readonly deletionPolicy?: "Delete" | "Orphan";
   /** What of it exists before the hub makes it (`existing.ts`). */
   readonly existing?: Existing;
+}
+
+/** A VPC of somebody else, and the subnets in it that the spoke may use: IDs. */
+export interface ExistingNetwork {
+  readonly vpcId: string;
+  readonly privateSubnetIds: readonly string[];
+  readonly publicSubnetIds?: readonly string[];
 }
 
 /** What every node group has. */

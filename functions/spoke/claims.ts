@@ -1,5 +1,6 @@
 import { type Cidr, formatCidr, parseCidr } from "../../lib/cidr.ts";
 import { networkLabel } from "../../lib/labels.ts";
+import type { SpokeSpec } from "./api.ts";
 import { otherKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
 import type { ClaimKey } from "./resources.ts";
@@ -17,6 +18,10 @@ export function addressRegion({ base }: Cidr): string {
 export function claimKey(cidr: string): ClaimKey {
   return `network-${cidr.replaceAll(/[./]/g, "-")}`;
 }
+
+/** Whether a Spoke takes its network from the fleet's pool. */
+export const isFromPool = ({ network }: Pick<SpokeSpec, "network">): boolean =>
+  network.cidr === undefined && network.existing === undefined;
 
 /** A network that a Spoke has or is about to get, as it tells the other Spokes. */
 export interface Claim {

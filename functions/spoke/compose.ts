@@ -16,19 +16,21 @@ import type { Hub } from "./hub.ts";
 import { hubAccessOf, needsMore } from "./hub-access.ts";
 import { deletionAttempt } from "./kinds.ts";
 import { goesOn, isReady, type KubeObject } from "./kube.ts";
-import { withLook } from "./look-again.ts";
+import { UNTIL_CHANGED, withLook } from "./look-again.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
 import { chooseNetwork } from "./network-choice.ts";
 import { launchTemplateOf, leavingTemplates, nodeGroupOf } from "./node-groups.ts";
 import { isHealthy, Observed } from "./observed.ts";
+import { isOnlyObserved } from "./orphan.ts";
 import { composeAddons } from "./parts/addons.ts";
 import { argocdLeaves, composeArgocd } from "./parts/argocd.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
+import { composeFlowLog } from "./parts/flow-logs.ts";
 import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
 import { composeIdentities } from "./parts/identities.ts";
 import { observeCluster } from "./parts/made-elsewhere.ts";
-import { claimNetwork, composeNetwork } from "./parts/network.ts";
+import { claimNetwork, composeNetwork, observeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
 import { plan } from "./plan.ts";
 import { resources } from "./resources.ts";
@@ -82,11 +84,13 @@ const ttl = { ready: 300, working: 15, deleting: 3 } as const;
 
 function composeParts(context: Context): void {
   claimNetwork(context);
+  observeNetwork(context);
   // A Spoke that loses its network to another one must leave nothing behind in AWS.
   if (!context.plan.network.accepted && !isDeleting(context.spoke)) return;
   if (isMadeElsewhere(context.spoke)) observeCluster(context);
   else {
     composeNetwork(context);
+    composeFlowLog(context);
     composeControlPlane(context);
     composeAddons(context);
     composeNodes(context);
@@ -97,13 +101,17 @@ function composeParts(context: Context): void {
 }
 
 function wanted(
-  { observed, spoke }: Context,
+  { observed, plan: { network }, spoke }: Context,
   entries: ReadonlyMap<string, Entry>,
   guarded: boolean,
   now: number,
 ): Map<string, Wanted> {
+  // Its owner has to do something, and nobody tells Crossplane when that is done.
+  const isRefused = spoke.spec.network.existing !== undefined && network.problem !== undefined;
+  const look = (manifest: KubeObject, object: KubeObject | undefined) =>
+    withLook(manifest, object, now, isRefused && isOnlyObserved(manifest) ? UNTIL_CHANGED : undefined);
   const all = new Map<string, KubeObject>(
-    [...entries].map(([key, { manifest }]) => [key, withLook(manifest, observed.objects.get(key), now)]),
+    [...entries].map(([key, { manifest }]) => [key, look(manifest, observed.objects.get(key))]),
   );
   if (guarded) all.set(guardKey, deletionGuard(spoke));
   return new Map([...all].map(([key, manifest]) => [key, { manifest, ready: isHealthy(observed.objects.get(key)) }]));

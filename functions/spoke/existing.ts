@@ -1,4 +1,4 @@
-import type { Spoke } from "./api.ts";
+import { flowLogTraffic, type Spoke } from "./api.ts";
 import type { ManagedKind } from "./kinds.ts";
 import { resources, sides } from "./resources.ts";
 
@@ -34,6 +34,7 @@ export const numberedResources: Readonly<Record<string, Numbered>> = {
     ...places.map((zone) => [resources.natGateway(zone).key, numbered("NATGateway", "nat")]),
   ]),
   [resources.storageEndpoint.key]: numbered("VPCEndpoint", "vpce"),
+  ...Object.fromEntries(flowLogTraffic.map((traffic) => [resources.flowLog(traffic).key, numbered("FlowLog", "fl")])),
   [resources.key.key]: { kind: "Key", form: "^(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$" },
   [resources.launchTemplate.key]: numbered("LaunchTemplate", "lt"),
   [resources.oidcProvider.key]: {

@@ -29,6 +29,9 @@ export const groups = {
   /** EKS writes its last log lines after it has deleted the cluster, so the log group goes after it. */
   logs: { part: "controlPlane", removedAfter: ["cluster"] },
   key: { part: "controlPlane", removedAfter: ["cluster"] },
+  /** What happens in the VPC is logged to the end of the cluster. */
+  flowLogs: { part: "network", removedAfter: ["cluster"] },
+  flowLogGroup: { part: "network", removedAfter: ["flowLogs"] },
   routes: { part: "network", removedAfter: ["cluster"] },
   natGateways: { part: "network", removedAfter: ["routes"] },
   addresses: { part: "network", removedAfter: ["natGateways"] },
@@ -36,7 +39,7 @@ export const groups = {
   subnets: { part: "network", removedAfter: ["natGateways", "routes"] },
   internetGateway: { part: "network", removedAfter: ["addresses"] },
   endpoints: { part: "network", removedAfter: ["routes"] },
-  vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables", "endpoints"] },
+  vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables", "endpoints", "flowLogs"] },
   /** The claim on the network; it goes when nothing uses the network any more. */
   claim: { part: "network", removedAfter: ["vpc"] },
 } as const satisfies Record<string, { part: string; removedAfter: readonly string[] }>;

@@ -8,6 +8,7 @@ export const managedKinds = {
   Cluster: "eks.aws.m.upbound.io/v1beta1",
   ClusterAuth: "eks.aws.m.upbound.io/v1beta1",
   EIP: "ec2.aws.m.upbound.io/v1beta1",
+  FlowLog: "ec2.aws.m.upbound.io/v1beta1",
   /** CloudWatch Logs' log group. */
   Group: "cloudwatchlogs.aws.m.upbound.io/v1beta1",
   InternetGateway: "ec2.aws.m.upbound.io/v1beta1",

@@ -11,12 +11,20 @@ const seconds: Readonly<Record<string, number>> = {
   ...Object.fromEntries(["DELETING", ...troubled].map((status) => [status, 300])),
 };
 
+/** Seconds between two looks at what somebody else has to change. */
+export const UNTIL_CHANGED = 30;
+
 /**
  * `manifest` with an annotation that changes every so many seconds, for what has a status that does not last. Crossplane's provider would look again only at its
  * next poll, up to an hour later; a changed annotation has it look at once (crossplane-runtime, pkg/resource/predicates.go).
+ * @param every seconds, where something else than its status says that it does not last
  */
-export function withLook(manifest: KubeObject, observed: KubeObject | undefined, now: number): KubeObject {
-  const every = seconds[lacksAddress(observed) ? "PENDING" : (statusInAws(observed) ?? "")];
+export function withLook(
+  manifest: KubeObject,
+  observed: KubeObject | undefined,
+  now: number,
+  every = seconds[lacksAddress(observed) ? "PENDING" : (statusInAws(observed) ?? "")],
+): KubeObject {
   if (every === undefined) return manifest;
   const period = every * 1000;
   const annotations = {

@@ -1,5 +1,6 @@
 import { databasesAddon } from "../../lib/iam/databases.ts";
 import type { Spoke } from "./api.ts";
+import { networkNotFound } from "./existing-network.ts";
 import { type Absence, isAbsent } from "./failures.ts";
 import type { KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
@@ -28,10 +29,11 @@ const clusterGone: Absence = {
 
 /**
  * What it means that AWS has not what the Spoke only looks at: not made yet, or no more. While its cluster is there, Cluster API makes what
- * is missing of it. Undefined for a Spoke that makes its cluster itself.
+ * is missing of it. Undefined for a Spoke that makes everything itself.
  * @param cluster the Spoke's Cluster of Crossplane
  */
 export function absenceOf(spoke: Pick<Spoke, "spec" | "status">, cluster: KubeObject | undefined): Absence | undefined {
+  if (spoke.spec.network.existing !== undefined) return networkNotFound;
   if (!isMadeElsewhere(spoke)) return undefined;
   const wasThere = spoke.status?.cluster?.endpoint !== undefined;
   return wasThere && cluster !== undefined && isAbsent(cluster) ? clusterGone : notMadeYet;

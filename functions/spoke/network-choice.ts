@@ -1,7 +1,8 @@
 import { type Cidr, formatCidr, overlaps, parseCidr } from "../../lib/cidr.ts";
 import { poolPrefix } from "../../lib/spoke.ts";
-import type { Spoke } from "./api.ts";
+import type { ExistingNetwork, Spoke } from "./api.ts";
 import { addressRegion, type Claim, claimKey, comesBefore, readClaim } from "./claims.ts";
+import { existingNetworkProblem, isSeen } from "./existing-network.ts";
 import type { Hub } from "./hub.ts";
 import { at } from "./kube.ts";
 import type { Observed } from "./observed.ts";
@@ -49,6 +50,21 @@ const collision = <Taken extends Pick<Claim, "cidr">>(cidr: Cidr, taken: readonl
 
 const othersOf = ({ claims, spoke }: Pick<NetworkQuestion, "claims" | "spoke">): Claim[] =>
   [...claims.values()].flat().filter(({ owner }) => owner !== spoke.metadata.name);
+
+/**
+ * A VPC that is there. Its network is claimed so that no other Spoke gets it, and refused to nobody: spokes may share it. What the Spoke was made in stays
+ * its network, whatever becomes of the tag that permitted it.
+ */
+function ofExisting(network: ExistingNetwork, { spoke, observed, hub }: NetworkQuestion): NetworkChoice {
+  const problem = existingNetworkProblem(spoke, network, observed, hub.fleet);
+  const cidr = observed.text(resources.vpc, "cidrBlock") ?? spoke.status?.network?.cidr;
+  const isUsed = observed.has(resources.key);
+  return {
+    ...(cidr === undefined ? {} : { cidr, claim: claimKey(cidr) }),
+    accepted: cidr !== undefined && (isUsed || (problem === undefined && isSeen(network, observed))),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
 
 /** The blocks of the pool in the order in which the Spoke tries them. */
 function candidatesOf({ spoke, hub }: Pick<NetworkQuestion, "spoke" | "hub">): Cidr[] {
@@ -139,8 +155,9 @@ export function regionsToRead(question: Pick<NetworkQuestion, "spoke" | "hub" | 
 /** The network of a Spoke. Once its VPC exists nothing is chosen any more. */
 export function chooseNetwork(question: NetworkQuestion): NetworkChoice {
   const { spoke, observed } = question;
+  const { cidr: wanted, existing } = spoke.spec.network;
+  if (existing !== undefined) return ofExisting(existing, question);
   const made = at(observed.get(resources.vpc)?.spec, "forProvider", "cidrBlock");
   if (typeof made === "string") return { cidr: made, accepted: true, claim: claimKey(made) };
-  const { cidr: wanted } = spoke.spec.network;
   return wanted === undefined ? fromPool(question) : given(wanted, question);
 }

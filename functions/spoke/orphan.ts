@@ -41,9 +41,12 @@ export const isLeft = (object: KubeObject): boolean => {
   return policies !== undefined && !policies.includes("Delete") && !policies.includes("*");
 };
 
+/** Management policies of what Crossplane only looks at (Crossplane documentation, "Managed Resources", managementPolicies). */
+export const onlyLook = ["Observe"] as const;
+
 /** Whether Crossplane only looks at it, whatever becomes of its Spoke. */
 export const isOnlyObserved = ({ spec }: KubeObject): boolean =>
-  policiesOf({ spec } as KubeObject)?.join() === "Observe";
+  policiesOf({ spec } as KubeObject)?.join() === onlyLook.join();
 
 /** Flux's rights to everything on the spoke go as soon as nothing needs them, also from a Spoke that is let go. */
 export const outlives = (group: Group): boolean => group !== "hubAdmin";

@@ -72,9 +72,9 @@ const argocdSelector = ({ metadata: { name, namespace } }: Spoke): Record<string
 });
 
 /**
- * What the function needs besides the Spoke and its resources: claims of other Spokes only until the network exists, the chain's objects
- * while it is not ready and once for each revision, what writes Argo CD's cluster secret while Argo CD leaves the spoke, node groups while
- * one leaves, everything labelled only during a removal. Nothing of it grows with the fleet.
+ * What the function needs besides the Spoke and its resources: claims of other Spokes only until the network exists, where the fleet makes
+ * it, the chain's objects while it is not ready and once for each revision, what writes Argo CD's cluster secret while Argo CD leaves the
+ * spoke, node groups while one leaves, everything labelled only during a removal. Nothing of it grows with the fleet.
  * `fetched` is undefined until the hub's cluster secret was fetched.
  */
 export function requirements(
@@ -92,7 +92,9 @@ export function requirements(
   if (isDeleting(spoke)) return { hub, ...labelled(kindsOfSpoke(settings, observed), remainsPrefix, spoke) };
   return {
     hub,
-    ...(observed.has(resources.vpc) || fetched === undefined ? {} : claimSelectors(spoke, fetched)),
+    ...(observed.has(resources.vpc) || fetched === undefined || spoke.spec.network.existing !== undefined
+      ? {}
+      : claimSelectors(spoke, fetched)),
     ...(observed.has(resources.bootstrap) && mustSeeChain(spoke, observed)
       ? labelled(chainKinds, chainPrefix, spoke)
       : {}),

@@ -1,5 +1,5 @@
 import type { SpokeIdentity } from "../../lib/spoke.ts";
-import type { EksAddon } from "./api.ts";
+import type { EksAddon, FlowLogTraffic } from "./api.ts";
 import type { Group } from "./groups.ts";
 import type { TeamAccess } from "./teams.ts";
 
@@ -14,7 +14,7 @@ type Dashed<Text extends string> = Text extends `${infer Head}_${infer Tail}` ? 
 export const dashed = <const Text extends string>(text: Text) => text.replaceAll("_", "-") as Dashed<Text>;
 
 /** The roles of a spoke, as the boundary knows them: those of EKS itself, and one for each controller and add-on that acts in AWS. */
-export type RoleName = "cluster" | "node" | Dashed<SpokeIdentity> | `addon-${string}`;
+export type RoleName = "cluster" | "node" | "flow-logs" | Dashed<SpokeIdentity> | `addon-${string}`;
 
 export const addonRoleName = (addon: string): RoleName => `addon-${dashed(addon)}`;
 
@@ -46,6 +46,11 @@ export const resources = {
   natGateway: (zone: number) => row("natGateways", `nat-${zone}`),
   storageEndpoint: row("endpoints", "endpoint-s3"),
   storageRoute: (table: Table) => row("routes", `endpoint-s3-${table}`),
+
+  /** By the traffic that it tells, which AWS can't change. */
+  flowLog: (traffic: FlowLogTraffic) =>
+    row("flowLogs", `flow-log-${traffic.toLowerCase() as Lowercase<FlowLogTraffic>}`),
+  flowLogGroup: row("flowLogGroup", "flow-log-group"),
 
   role: (role: RoleName) => row(groupsOf(role)[0], `role-${role}`),
   attachment: (role: RoleName, policyName: string) => row(groupsOf(role)[1], `attachment-${role}-${slug(policyName)}`),

@@ -33,8 +33,8 @@ export function zoneNames({ spec, hub, observed }: ZoneQuestion): readonly (stri
 
 /** The problem of a spoke that has fewer zones than its subnets need. */
 export function zoneProblem(question: ZoneQuestion): SpokeProblem[] {
-  if (zoneNames(question).every((zone) => zone !== undefined)) return [];
   const { spec, hub } = question;
+  if (spec.network.existing !== undefined || zoneNames(question).every((zone) => zone !== undefined)) return [];
   const { region, network } = spec;
   const cause =
     region === hub.aws.region

@@ -7,6 +7,7 @@ export const adoptPolicy = (): PolicyDocument =>
     Effect: "Allow",
     Action: [
       "ec2:DescribeAddresses",
+      "ec2:DescribeFlowLogs",
       "ec2:DescribeInternetGateways",
       "ec2:DescribeLaunchTemplates",
       "ec2:DescribeNatGateways",

@@ -2,7 +2,8 @@ import { clusterTag, fleetTag, identityTag, principalTags } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
 import { boundaryOfDatabases, databaseKey, databaseService } from "./databases.ts";
 import { ec2Actions } from "./ec2.ts";
-import { nodeStatements, onNodesStatement, ownCluster } from "./nodes.ts";
+import { flowLogActions, flowLogGroup } from "./flow-logs.ts";
+import { nodeStatements, onNodesStatement, ownCluster, sharedNetworkStatement } from "./nodes.ts";
 import {
   arns,
   type Condition,
@@ -50,8 +51,15 @@ const regionsWithHub = ({
   ),
 });
 
-/** What nodes and controllers look at, and pull images from. */
-export function readStatements(scope: Omit<BoundaryScope, "tenantBoundaryArn">): Statement[] {
+/**
+ * What nodes and controllers look at, and pull images from.
+ * @param also what else the statement of the cluster itself allows, because a statement more takes room: of another service, no action of
+ * which matches a resource of the first
+ */
+export function readStatements(
+  scope: Omit<BoundaryScope, "tenantBoundaryArn">,
+  also: Pick<Required<Statement>, "Action" | "Resource"> = { Action: [], Resource: [] },
+): Statement[] {
   const { cluster } = arns(inAnyPartition(scope));
   return [
     {
@@ -73,8 +81,8 @@ export function readStatements(scope: Omit<BoundaryScope, "tenantBoundaryArn">):
     },
     {
       Effect: "Allow",
-      Action: ["eks:DescribeCluster"],
-      Resource: [cluster(`${fleetNames(scope.fleet).spokePrefix}*`)],
+      Action: ["eks:DescribeCluster", ...also.Action],
+      Resource: [cluster(`${fleetNames(scope.fleet).spokePrefix}*`), ...also.Resource],
     },
   ];
 }
@@ -234,8 +242,12 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
 export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
   const regions = (scope.otherRegions ?? []).length === 0 ? {} : regionsWithHub(scope);
   return policy(
-    ...readStatements(scope),
+    ...readStatements(scope, {
+      Action: flowLogActions,
+      Resource: [`arn:*:logs:*:*:log-group:${flowLogGroup(ownCluster)}*`],
+    }),
     ...nodeStatements(scope),
+    sharedNetworkStatement(scope),
     onNodesStatement("Nodes", ["*tachVolume"]),
     volumeKeyStatement(scope),
     ...loadBalancerStatements(scope),

@@ -33,7 +33,7 @@ function apiRuleStatement(scope: Scope, clusters: string): Statement {
   };
 }
 
-/** The whole life of the EKS clusters that the name or pattern `clusters` names, with the log groups of their control planes. */
+/** The whole life of the EKS clusters that the name or pattern `clusters` names, with the log groups of their control planes and flow logs. */
 export function clusterStatements(scope: Scope, clusters: string): Statement[] {
   const name = arns(scope);
   return [

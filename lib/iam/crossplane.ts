@@ -2,7 +2,8 @@ import { clusterTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
-import { nodeNetworkStatements } from "./ec2.ts";
+import { flowLogCalls, nodeNetworkStatements } from "./ec2.ts";
+import { flowLogService } from "./flow-logs.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
@@ -42,7 +43,7 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: roles,
-      Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
+      Condition: { StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService] } },
     },
     keepBoundariesStatement,
   ];
@@ -84,7 +85,7 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...hubProviderStatements(scope),
     lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
-    ...nodeNetworkStatements(scope),
+    ...nodeNetworkStatements(scope, flowLogCalls),
     ...spokeKeyStatements(scope),
     ...eksRoleStatements(scope),
     {

@@ -50,22 +50,16 @@ const networks = {
 const launchTemplates = { CreateLaunchTemplate: "launch-template" } as const;
 const vpcs = { CreateNatGateway: "natgateway", CreateVpc: "vpc" } as const;
 
-/** What joins, changes and removes network resources, each of which the fleet tags. */
+/** What joins, changes and removes network resources, each of which the fleet tags. A wildcard stands for calls of one kind and for no others. */
 const networkChanges = [
-  "*ssociateRouteTable",
   "*tachInternetGateway",
-  "CreateNatGateway",
-  "CreateRoute",
-  "CreateRouteTable",
-  "CreateSubnet",
-  "CreateTags",
+  "*teNatGateway",
+  "*teRoute",
+  "*teRouteTable",
+  "*teSubnet",
+  "*teTags",
   "CreateVpcEndpoint",
   "DeleteInternetGateway",
-  "DeleteNatGateway",
-  "DeleteRoute",
-  "DeleteRouteTable",
-  "DeleteSubnet",
-  "DeleteTags",
   "DeleteVpc",
   "DeleteVpcEndpoints",
   "DisassociateAddress",
@@ -85,20 +79,28 @@ const launchTemplateChanges = [
 
 type FleetScope = Scope & { readonly fleet: string };
 
+/** Calls that make something, with its kind, and calls that change or remove it. */
+interface Calls {
+  readonly made: Readonly<Record<string, string>>;
+  readonly changes: readonly string[];
+}
+
+/** Flow logs of VPCs. A call that makes one names the VPC too, which exists. */
+export const flowLogCalls: Calls = {
+  made: { CreateFlowLogs: "vpc-flow-log" },
+  changes: ["*teFlowLogs"],
+};
+
+const sorted = (made: Calls["made"]): Calls["made"] => Object.fromEntries(Object.entries(made).sort());
+
 /**
  * Networks and their gateway endpoints in the region, with what `also` names: new ones with the fleet's tag, and those that have it.
  * Where EC2 knows no tag to ask for stands in docs/guides/aws-account.md.
  */
-export function networkStatements(
-  scope: FleetScope,
-  also: { readonly made: Readonly<Record<string, string>>; readonly changes: readonly string[] } = {
-    made: {},
-    changes: [],
-  },
-): Statement[] {
+export function networkStatements(scope: FleetScope, also: Calls = { made: {}, changes: [] }): Statement[] {
   const inRegion = { "aws:RequestedRegion": perRegion(scope) };
   const withTag = { StringEquals: { ...inRegion, [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
-  const made = Object.fromEntries(Object.entries({ ...networks, ...also.made }).sort());
+  const made = sorted({ ...networks, ...also.made });
   return [
     makeStatement(scope, "MakeNetworks", made, withTag),
     makeStatement(scope, "MakeVpcs", vpcs, withTag),
@@ -115,11 +117,14 @@ export function networkStatements(
 }
 
 /** {@link networkStatements} for who makes node groups with launch templates too. */
-export function nodeNetworkStatements(scope: FleetScope): Statement[] {
+export function nodeNetworkStatements(scope: FleetScope, also: Calls = { made: {}, changes: [] }): Statement[] {
   const { ec2 } = arns(scope);
   const inRegion = { "aws:RequestedRegion": perRegion(scope) };
   return [
-    ...networkStatements(scope, { made: launchTemplates, changes: launchTemplateChanges }),
+    ...networkStatements(scope, {
+      made: { ...launchTemplates, ...also.made },
+      changes: [...launchTemplateChanges, ...also.changes],
+    }),
     {
       // EKS tries with the caller's rights whether the launch template works, which must have the tag. Instances have none yet.
       Sid: "TryLaunchTemplates",

@@ -1,4 +1,4 @@
-import { clusterApiMaker, madeByTag, principalTags } from "../labels.ts";
+import { clusterApiMaker, madeByTag, principalTags, sharedNetworkTag } from "../labels.ts";
 import { ec2Actions, makeStatement, tagNewStatement } from "./ec2.ts";
 import { arns, inAnyPartition, principalTag, type Scope, type Statement } from "./policy.ts";
 
@@ -62,6 +62,15 @@ export function nodeStatements(scope: Scope): Statement[] {
     },
   ];
 }
+
+/** Lets nodes and a control plane use a VPC and subnets of somebody else, who lets the fleet's spokes use them. Cluster API makes networks of its own. */
+export const sharedNetworkStatement = ({ fleet }: { readonly fleet: string }): Statement => ({
+  Sid: "Shared",
+  Effect: "Allow",
+  Action: ec2Actions(["CreateNetworkInterface", "CreateSecurityGroup"]),
+  Resource: ["*"],
+  Condition: { StringEquals: { [`aws:ResourceTag/${sharedNetworkTag}`]: fleet } },
+});
 
 /**
  * Lets a node of Cluster API tag interfaces as its own cluster's: the first one of an instance has no tags, and the VPC CNI fails where it can't

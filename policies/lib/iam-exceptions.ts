@@ -39,8 +39,8 @@ const withTag = "aws:RequestTag/fleet.internal/fleet";
 const cluster = "aws:ResourceTag/eks-cluster-name";
 const identity = ["aws:PrincipalTag/fleet.internal/identity"];
 
-/** Statements about networks, which both makers of clusters have. */
-const networks = (policy: string): Exception[] => [
+/** Statements about networks, which both makers of clusters have, with what one of them changes besides. */
+const networks = (policy: string, also: readonly string[] = []): Exception[] => [
   {
     policy,
     statement: "LookUp",
@@ -66,7 +66,11 @@ const networks = (policy: string): Exception[] => [
   {
     policy,
     statement: "ChangeNetworks",
-    actions: ["ec2:*ssociateRouteTable", "ec2:*tachInternetGateway"],
+    actions: [
+      "ec2:*tachInternetGateway",
+      ...["NatGateway", "Route", "RouteTable", "Subnet", "Tags"].map((kind) => `ec2:*te${kind}`),
+      ...also,
+    ],
     allResources: true,
     conditions: [...region, ofFleet],
     reason: byTag,
@@ -113,6 +117,13 @@ export const exceptions: readonly Exception[] = [
     statement: "TagWhatIsMade",
     allResources: true,
     conditions: ["ec2:CreateAction"],
+    reason: boundary,
+  },
+  {
+    policy: "*-boundary",
+    statement: "Shared",
+    allResources: true,
+    conditions: ["aws:ResourceTag/fleet.internal/shared-network"],
     reason: boundary,
   },
   { policy: "*-boundary", statement: "JoinGroups", actions: ["ec2:ModifyNet*"], allResources: true, reason: boundary },
@@ -216,7 +227,7 @@ export const exceptions: readonly Exception[] = [
     reason:
       "groups that EKS makes for clusters of spokes; their IDs are not known beforehand, EKS's tag stands for them",
   },
-  ...networks("*-hub-crossplane"),
+  ...networks("*-hub-crossplane", ["ec2:*teFlowLogs"]),
   {
     policy: "*-hub-crossplane",
     statement: "TryLaunchTemplates",

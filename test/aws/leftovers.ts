@@ -10,6 +10,7 @@ const commands: Readonly<Record<Kind, (name: string) => string>> = {
   "network interface": (id) => `aws ec2 delete-network-interface --network-interface-id ${id}`,
   "security group": (name) =>
     `aws ec2 describe-security-groups --filters Name=group-name,Values=${name}   # then aws ec2 delete-security-group --group-id <id>; a VPC's default one goes with it`,
+  "flow log": (id) => `aws ec2 delete-flow-logs --flow-log-ids ${id}`,
   "NAT gateway": (id) => `aws ec2 delete-nat-gateway --nat-gateway-id ${id}`,
   address: (id) => `aws ec2 release-address --allocation-id ${id}`,
   "VPC endpoint": (id) => `aws ec2 delete-vpc-endpoints --vpc-endpoint-ids ${id}`,

@@ -27,6 +27,7 @@ const creations = {
   Alias: "kms:CreateAlias",
   Cluster: "eks:CreateCluster",
   EIP: "ec2:AllocateAddress",
+  FlowLog: "ec2:CreateFlowLogs",
   Group: "logs:CreateLogGroup",
   InternetGateway: "ec2:CreateInternetGateway",
   Key: "kms:CreateKey",
@@ -114,7 +115,11 @@ afterAll(() => clearFaults(instance));
 test("a spoke comes up although the provider is killed while it makes one of each kind, with fleet recover", async () => {
   await addSpoke(repository, SPOKE, "dev", (manifest) => ({
     ...manifest,
-    spec: { ...manifest.spec, endpoint: { ...manifest.spec.endpoint, privateAccessCidrs: ["100.64.0.0/16"] } },
+    spec: {
+      ...manifest.spec,
+      network: { ...manifest.spec.network, flowLogs: "ALL" },
+      endpoint: { ...manifest.spec.endpoint, privateAccessCidrs: ["100.64.0.0/16"] },
+    },
   }));
   await repository.push(`Add spoke ${SPOKE}`);
   const killed = new Set<string>();

@@ -174,7 +174,6 @@ describe("the configuration of an account's stack", () => {
     const maker = "regions makes the policy of Crossplane's role too long for IAM";
     expect(refused(5)).toEqual([]);
     expect(refused(6)).toEqual([maker]);
-    expect(refused(10)).toEqual([maker]);
-    expect(refused(11)).toEqual([maker, "regions makes the fleet's permissions boundary too long for IAM"]);
+    expect(refused(7)).toEqual([maker, "regions makes the fleet's permissions boundary too long for IAM"]);
   });
 });

@@ -244,7 +244,10 @@ describe("the rules blame", () => {
     ],
     [
       "as many regions as that policy has room for, with accounts besides",
-      { accounts: [{ id: "333333333333", regions: [], scopes: ["dev"] }], spokeRegions: regions(3) },
+      {
+        accounts: ["333333333333", "444444444444"].map((id) => ({ id, regions: [], scopes: ["dev"] })),
+        spokeRegions: regions(3),
+      },
       ["accounts"],
     ],
     [

@@ -33,6 +33,7 @@ const typeOf: Readonly<Record<string, string>> = {
   "cloudwatchlogs/group": "log-group",
   "ec2/defaultsecuritygroup": "security-group",
   "ec2/eip": "elastic-ip",
+  "ec2/flowlog": "vpc-flow-log",
   "ec2/internetgateway": "internet-gateway",
   "ec2/launchtemplate": "launch-template",
   "ec2/natgateway": "natgateway",
@@ -56,6 +57,7 @@ const ownType = (kind: string): string => typeOf[kind] ?? (kind.split("/")[1] as
 const besides: Readonly<Record<string, readonly string[]>> = {
   "ec2:AssociateRouteTable": ["route-table", "subnet"],
   "ec2:AuthorizeSecurityGroupIngress": ["security-group-rule"],
+  "ec2:CreateFlowLogs": ["vpc"],
   "ec2:CreateNatGateway": ["elastic-ip", "subnet"],
   "ec2:CreateVpcEndpoint": ["route-table", "vpc"],
   "ec2:DisassociateRouteTable": ["route-table", "subnet"],
@@ -70,6 +72,7 @@ const besides: Readonly<Record<string, readonly string[]>> = {
 const makes: Readonly<Record<string, readonly string[]>> = {
   "ec2:AllocateAddress": ["elastic-ip"],
   "ec2:AuthorizeSecurityGroupIngress": ["security-group-rule"],
+  "ec2:CreateFlowLogs": ["vpc-flow-log"],
   "ec2:RunInstances": ["instance", "network-interface", "volume"],
   "iam:CreateOpenIDConnectProvider": ["oidc-provider"],
   "rds:CreateDBInstance": ["db"],
@@ -86,6 +89,7 @@ const untagged = ["alias", "image", "instance-profile", "og", "pg", "security-gr
 /** The call that makes a kind: its tags come with it. */
 const maker: Readonly<Record<string, string>> = {
   "ec2/eip": "AllocateAddress",
+  "ec2/flowlog": "CreateFlowLogs",
   "ec2/internetgateway": "CreateInternetGateway",
   "ec2/launchtemplate": "CreateLaunchTemplate",
   "ec2/natgateway": "CreateNatGateway",
@@ -121,7 +125,11 @@ const prefixed = (prefix: string, tags: Values): Values =>
   Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${prefix}/${key}`, value]));
 
 /** The service that gets a kind's role, where it is not EKS. */
-const receiver: Values = { "eks/nodegroup": "ec2.amazonaws.com", "grafana/workspace": "grafana.amazonaws.com" };
+const receiver: Values = {
+  "ec2/flowlog": "vpc-flow-logs.amazonaws.com",
+  "eks/nodegroup": "ec2.amazonaws.com",
+  "grafana/workspace": "grafana.amazonaws.com",
+};
 
 /** The values that a request may have beside its tags; several where our arguments differ. */
 function variants(asker: Asker, kind: string, action: string): readonly Values[] {

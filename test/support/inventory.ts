@@ -3,6 +3,7 @@ import { type DynamoDBClient, paginateListTables } from "@aws-sdk/client-dynamod
 import {
   DescribeAddressesCommand,
   type EC2Client,
+  paginateDescribeFlowLogs,
   paginateDescribeInstances,
   paginateDescribeInternetGateways,
   paginateDescribeLaunchTemplates,
@@ -123,6 +124,11 @@ async function ofNetwork({ ec2: client }: Account, scope: Scope): Promise<string
         VpcEndpoints?.filter(({ State }) => String(State).toLowerCase() !== "deleted"),
       ),
       ({ VpcEndpointId }) => VpcEndpointId,
+    ),
+    ours(
+      "flow log",
+      gather(paginateDescribeFlowLogs(ec2, {}), ({ FlowLogs }) => FlowLogs),
+      ({ FlowLogId }) => FlowLogId,
     ),
     ours(
       "security group",

@@ -1,9 +1,7 @@
 import { eksAddons } from "../api.ts";
 import type { Context } from "../context.ts";
+import { onlyLook } from "../orphan.ts";
 import { resources } from "../resources.ts";
-
-/** Management policies of what Crossplane only looks at (Crossplane documentation, "Managed Resources", managementPolicies). */
-const managementPolicies = ["Observe"] as const;
 
 /**
  * The cluster as its maker has it, with its VPC, its node group and its add-ons: Crossplane reports what AWS says of them and may do nothing
@@ -14,24 +12,24 @@ export function observeCluster({ composer, facts, names, plan, spoke }: Context)
   const ofCluster = { region, clusterName: names.cluster };
   composer.managed(resources.cluster, "Cluster", {}, () => ({
     externalName: names.cluster,
-    managementPolicies,
+    managementPolicies: onlyLook,
     forProvider: { region, version },
   }));
   const needs = { vpcId: facts.text(resources.cluster, "vpcConfig", "vpcId") };
   composer.managed(resources.vpc, "VPC", needs, ({ vpcId }) => ({
     externalName: vpcId,
-    managementPolicies,
+    managementPolicies: onlyLook,
     forProvider: { region, cidrBlock: plan.network.cidr },
   }));
   const cluster = { controlPlane: facts.text(resources.cluster, "endpoint") };
   composer.managed(resources.nodeGroup(), "NodeGroup", cluster, () => ({
     externalName: names.nodeGroup,
-    managementPolicies,
+    managementPolicies: onlyLook,
     forProvider: { ...ofCluster, version },
   }));
   for (const addonName of eksAddons)
     composer.managed(resources.addon(addonName), "Addon", cluster, () => ({
-      managementPolicies,
+      managementPolicies: onlyLook,
       forProvider: { ...ofCluster, addonName },
     }));
 }

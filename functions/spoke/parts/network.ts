@@ -1,7 +1,9 @@
 import { parseCidr, zoneSubnets } from "../../../lib/cidr.ts";
-import { claimManifest } from "../claims.ts";
+import { claimManifest, isFromPool } from "../claims.ts";
 import type { Context } from "../context.ts";
+import { partsOf } from "../existing-network.ts";
 import { type Fact, fact } from "../facts.ts";
+import { onlyLook } from "../orphan.ts";
 import { type Resource, resources, type Side, type Table } from "../resources.ts";
 import { zoneNames } from "../zones.ts";
 
@@ -14,12 +16,15 @@ function zones({ spoke }: Context): readonly number[] {
 
 /** Zones with a NAT gateway. */
 function natZones(context: Context): readonly number[] {
+  if (context.spoke.spec.network.existing !== undefined) return [];
   const all = zones(context);
   return { single: all.slice(0, 1), "per-zone": all, none: [] }[context.spoke.spec.network.natGateways];
 }
 
 /** IDs of the subnets on one side; known once all of them are. */
 export function subnetIds(context: Context, side: Side): Fact<readonly string[]> {
+  const { existing } = context.spoke.spec.network;
+  if (existing !== undefined) return fact("network", existing[`${side}SubnetIds`] ?? []);
   const ids = zones(context).map((zone) => context.observed.text(resources.subnet(side, zone), "id"));
   return fact("network", ids.every((id) => id !== undefined) ? ids : undefined);
 }
@@ -32,8 +37,9 @@ export function nodeSubnetIds(context: Context): Fact<readonly string[]> {
   return subnetIds(context, nodeSide(context));
 }
 
-/** The routes by which nodes reach the internet. */
+/** The routes by which nodes reach the internet; in a network of somebody else, who makes them, the VPC. */
 export function nodeRoutes(context: Context): readonly [Resource, ...Resource[]] {
+  if (context.spoke.spec.network.existing !== undefined) return [resources.vpc];
   const isPublic = nodeSide(context) === "public";
   return [
     resources.route("public"),
@@ -53,7 +59,7 @@ export function egressCidrs(context: Context): readonly string[] {
 export function claimNetwork({ plan, composer, spoke }: Context): void {
   const { claim: key, cidr } = plan.network;
   if (key === undefined) return;
-  const fromPool = spoke.spec.network.cidr === undefined;
+  const fromPool = isFromPool(spoke.spec);
   composer.object(resources.claim(key), { cidr: fact("network", cidr) }, (known) =>
     claimManifest(spoke.metadata.name, known.cidr, fromPool),
   );
@@ -147,8 +153,22 @@ function storageEndpoint(context: Context): void {
   }
 }
 
+/** A network of somebody else as AWS describes it: Crossplane may do nothing with it, whatever is specified. */
+export function observeNetwork({ composer, spoke }: Context): void {
+  const { region, network } = spoke.spec;
+  if (network.existing === undefined) return;
+  const { vpcId } = network.existing;
+  for (const [resource, externalName] of partsOf(network.existing))
+    composer.managed(resource, resource === resources.vpc ? "VPC" : "Subnet", {}, () => ({
+      externalName,
+      managementPolicies: onlyLook,
+      forProvider: resource === resources.vpc ? { region } : { region, vpcId },
+    }));
+}
+
 /** VPC with a public and a private subnet in each zone, and a route to the internet for the nodes: the same layout as the hub's. */
 export function composeNetwork(context: Context): void {
+  if (context.spoke.spec.network.existing !== undefined) return;
   const { composer, facts, plan, spoke, tags } = context;
   const { region } = spoke.spec;
   const cidr = fact("network", plan.network.accepted ? plan.network.cidr : undefined);

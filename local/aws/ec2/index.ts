@@ -1,12 +1,13 @@
 /** The resources of EC2. */
 import type { Handler } from "../handler.ts";
 import { vpcEndpoint, vpcEndpointRouteTableAssociation } from "./endpoints.ts";
+import { flowLog } from "./flow-logs.ts";
 import { launchTemplate } from "./launch-template.ts";
 import { eip, internetGateway, natGateway, subnet, vpc } from "./network.ts";
 import { route, routeTable, routeTableAssociation } from "./routing.ts";
 import { defaultSecurityGroup, securityGroupIngressRule } from "./security-groups.ts";
 
 export const ec2Resources: readonly Handler[] = [
-  ...[defaultSecurityGroup, eip, internetGateway, launchTemplate, natGateway, route, routeTable],
+  ...[defaultSecurityGroup, eip, flowLog, internetGateway, launchTemplate, natGateway, route, routeTable],
   ...[routeTableAssociation, securityGroupIngressRule, subnet, vpc, vpcEndpoint, vpcEndpointRouteTableAssociation],
 ];

@@ -151,6 +151,18 @@ export const cases: HandlerCase[] = [
     },
   },
   {
+    token: "aws:ec2/flowLog:FlowLog",
+    inputs: async (make) => ({
+      vpcId: await vpc(make),
+      trafficType: "REJECT",
+      iamRoleArn: `arn:aws:iam::000000000000:role/${await role(make)}`,
+      logDestinationType: "cloud-watch-logs",
+      logDestination: "arn:aws:logs:us-east-1:000000000000:log-group:case",
+      tags,
+    }),
+    change: { tags: otherTags },
+  },
+  {
     token: "aws:ec2/vpcEndpoint:VpcEndpoint",
     inputs: async (make) => {
       const vpcId = await vpc(make);

@@ -44,6 +44,7 @@ const answers: Answers = {
   DescribeAddresses: ec2("DescribeAddresses", "addressesSet", []),
   DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", []),
   DescribeVpcEndpoints: ec2("DescribeVpcEndpoints", "vpcEndpointSet", []),
+  DescribeFlowLogs: ec2("DescribeFlowLogs", "flowLogSet", []),
   DescribeLaunchTemplates: ec2("DescribeLaunchTemplates", "launchTemplates", []),
   DescribeSecurityGroups: ec2("DescribeSecurityGroups", "securityGroupInfo", [
     "<groupId>sg-1</groupId><vpcId>vpc-1</vpcId>",

@@ -55,6 +55,9 @@ const answers: Answers = {
   DescribeVpcEndpoints: ec2("DescribeVpcEndpoints", "vpcEndpointSet", [
     `<vpcEndpointId>vpce-1</vpcEndpointId><vpcId>vpc-1</vpcId><state>available</state>${tags("s3")}`,
   ]),
+  DescribeFlowLogs: ec2("DescribeFlowLogs", "flowLogSet", [
+    `<flowLogId>fl-1</flowLogId><resourceId>vpc-1</resourceId>${tags("flow-log-all")}`,
+  ]),
   DescribeLaunchTemplates: ec2("DescribeLaunchTemplates", "launchTemplates", [
     `<launchTemplateId>lt-1</launchTemplateId>${tags("nodes")}`,
   ]),
@@ -94,7 +97,7 @@ describe("what AWS has of a spoke", () => {
     const { account, cluster, tagged } = await found();
     expect(account).toBe("111122223333");
     expect(tagged.map(({ id }) => id)).toEqual([
-      ...["vpc-1", "subnet-1", "igw-1", "rtb-1", "eipalloc-1", "nat-1", "nat-2", "vpce-1", "lt-1", "1234"],
+      ...["vpc-1", "subnet-1", "igw-1", "rtb-1", "eipalloc-1", "nat-1", "nat-2", "vpce-1", "fl-1", "lt-1", "1234"],
     ]);
     expect(tagged).toContainEqual({ kind: "VPC", id: "vpc-1", cidr: "10.1.0.0/16", tags: named("vpc") });
     expect(tagged).toContainEqual(expect.objectContaining({ zone: "eu-west-1a", cidr: "10.1.0.0/18" }));

@@ -68,6 +68,43 @@ test("takes a Spoke in again that was let go", async () => {
   expect(spec()).not.toHaveProperty("deletionPolicy");
 });
 
+const existing = {
+  vpcId: "vpc-0a1b2c3d4e5f60718",
+  privateSubnetIds: ["subnet-0a1b2c3d4e5f60718", "subnet-1a1b2c3d4e5f60718"],
+};
+const inShared = `  network:\n    existing: ${JSON.stringify(existing)}\n`;
+
+test("leaves a network that is somebody else's as the file has it, and finds the rest", async () => {
+  const shared = running(spoke({ network: { existing } }));
+  its.at.write(file, spokeText("blue", inShared));
+  await adopt(inAwsOf(shared));
+  expect(spec().network).toEqual({ existing });
+  expect(Object.keys(spec().existing).sort()).toEqual(["key", "launch-template", "oidc-provider"]);
+  expect(its.said).not.toContain("Not there, the hub makes it");
+});
+
+test("finds the launch template of every group of nodes in a network that is somebody else's", async () => {
+  const nodeGroups = [{ name: "nodes" }, { name: "gpu", instanceTypes: ["g6.xlarge"] }];
+  its.at.write(file, spokeText("blue", `${inShared}  nodeGroups: ${JSON.stringify(nodeGroups)}\n`));
+  await adopt(inAwsOf(running(spoke({ network: { existing }, nodeGroups }))));
+  expect(Object.keys(spec().existing).sort()).toEqual(["key", "launch-template", "launch-templates", "oidc-provider"]);
+  expect(Object.keys(spec().existing["launch-templates"])).toEqual(["gpu"]);
+});
+
+test("refuses a cluster that is in another VPC than the file says", async () => {
+  its.at.write(file, spokeText("blue", inShared));
+  await expect(adopt()).rejects.toThrow(
+    "the EKS cluster fleet-spoke-blue is in vpc-vpc, spec.network.existing says vpc-0a1b2c3d4e5f60718",
+  );
+});
+
+test("has nothing to take in where AWS has nothing of a spoke in somebody else's network", async () => {
+  its.at.write(file, spokeText("blue", inShared));
+  await expect(adopt({ account: "000000000000", tagged: [], cluster: undefined })).rejects.toThrow(
+    "nothing carries its tags. Is it another account or region?",
+  );
+});
+
 test("says what the hub makes, and what nothing manages", async () => {
   const all = inAwsOf(world);
   const stranger = { kind: "EIP" as const, id: "eipalloc-9", tags: { Name: "somebody's" } };
@@ -127,7 +164,7 @@ test("asks for the repositories of this release where the definition has no such
   const definition = "platform/api/definition.yaml";
   its.at.write(
     definition,
-    its.at.read(definition).replace("                existing:\n", "                existed:\n"),
+    its.at.read(definition).replace("\n                existing:\n", "\n                existed:\n"),
   );
   await expect(adopt()).rejects.toThrow("merge the repositories of this release first");
 });

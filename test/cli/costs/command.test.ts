@@ -159,6 +159,18 @@ describe("what is counted of a cluster", () => {
     expect(of("none")).toMatchObject({ natGateways: 0, nodes: [{ arePublic: true }] });
   });
 
+  test("of a spoke in a network that is somebody else's: no NAT gateway, and its nodes by group", () => {
+    const existing = { vpcId: "vpc-1", privateSubnetIds: ["subnet-1", "subnet-2"] };
+    const group = { ...(nodes as object), name: "nodes", amiFamily: "Bottlerocket" } as never;
+    const shape = spokeShape({
+      region: "eu-west-1",
+      network: { ...network("single"), existing },
+      nodes,
+      nodeGroups: [group, group],
+    });
+    expect(shape).toMatchObject({ natGateways: 0, nodes: [{ arePublic: false }, { arePublic: false }] });
+  });
+
   test("of a hub: its own network only, a secret for each sealing key and repository, and the key of Cluster API's clusters", () => {
     const settings: Readable = {
       ...{ nodeInstanceTypes: ["m7g.large"], nodeDiskSize: 50, nodeMin: 2, nodeDesired: 2, nodeMax: 3 },

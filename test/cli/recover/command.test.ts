@@ -111,6 +111,15 @@ describe("fleet recover", () => {
     );
   });
 
+  test("looks for no VPC of a spoke whose network is somebody else's", async () => {
+    const shared = objectsWith({ "launch-template": begun }).map((object) =>
+      object.kind === "VPC" ? { ...object, spec: { managementPolicies: ["Observe"] } } : object,
+    );
+    const without = { ...made, tagged: made.tagged.filter(({ kind }) => kind === "LaunchTemplate") };
+    const { code, told } = await recover(shared as KubeObject[], without, "--yes");
+    expect({ code, told: Object.keys(told) }).toEqual({ code: 0, told: ["spokes/blue-launch-template"] });
+  });
+
   test("does nothing where AWS contradicts what the hub made", async () => {
     const moved = made.tagged.map((each) => (each.kind === "Subnet" ? { ...each, vpc: "vpc-other" } : each));
     await expect(recover(objectsWith({ "nat-0": begun }), { ...made, tagged: moved }, "--yes")).rejects.toThrow(

@@ -280,6 +280,27 @@ describe("fleet sweep", () => {
     );
   });
 
+  test("touches and names in a VPC that others use too only what carries the cluster's name, whatever the hub still has", async () => {
+    const network = {
+      vpcId: "vpc-0a1b2c3d4e5f60718",
+      privateSubnetIds: ["subnet-0a1b2c3d4e5f60718", "subnet-1a1b2c3d4e5f60718"],
+    };
+    const shared = running(spoke({ network: { existing: network } }));
+    const status = { ...shared.spoke.status, phase: "Deleting", cluster: { name: cluster } };
+    const ofOthers = {
+      interfaces: [
+        own(leaked, true),
+        held("ELB net/theirs/2"),
+        own(item("eni-3", { "cluster.k8s.amazonaws.com/name": cluster }), true),
+      ],
+      groups: [eksGroup, group("sg-2", { "aws:eks:cluster-name": "theirs" })],
+    };
+    const { asked, code, removed } = await sweepOf([], ofOthers, { ...shared.spoke, status } as Spoke, ["--yes"]);
+    expect(asked[0]).toMatchObject({ vpc: network.vpcId });
+    expect({ code, removed }).toEqual({ code: 0, removed: [["eni-3", "sg-1"]] });
+    for (const theirs of ["eni-1", "eni-9", "sg-2"]) expect(said).not.toContain(theirs);
+  });
+
   test("is for a spoke that is being removed and whose cluster is gone", async () => {
     await expect(sweep(found, world.spoke, "--yes")).rejects.toThrow("spoke blue is not being removed: its phase is");
     await expect(sweep({ ...found, hasCluster: true }, leaving, "--yes")).rejects.toThrow(

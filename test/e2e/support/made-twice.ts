@@ -1,4 +1,5 @@
 import {
+  DeleteFlowLogsCommand,
   DeleteInternetGatewayCommand,
   DeleteLaunchTemplateCommand,
   DeleteNatGatewayCommand,
@@ -21,6 +22,7 @@ const { ec2, kms } = account;
 
 /** By what IDs begin with, in the order in which AWS lets go of them. */
 const deletions: readonly (readonly [prefix: string, remove: Delete])[] = [
+  ["fl-", (id) => ec2.send(new DeleteFlowLogsCommand({ FlowLogIds: [id] }))],
   ["nat-", (NatGatewayId) => ec2.send(new DeleteNatGatewayCommand({ NatGatewayId }))],
   ["vpce-", deleteVpcEndpoint],
   ["eipalloc-", (AllocationId) => ec2.send(new ReleaseAddressCommand({ AllocationId }))],

@@ -19,6 +19,7 @@ const network = {
   zones: 3,
   availabilityZones: ["us-east-1a", "us-east-1b", "us-east-1c"],
   natGateways: "per-zone",
+  flowLogs: "ALL",
 };
 const id = (prefix: string, count: number) => `${prefix}-${String(count).padStart(17, "0")}`;
 
@@ -39,6 +40,7 @@ const existing = {
   ),
   "route-table-public": id("rtb", 9),
   "endpoint-s3": id("vpce", 1),
+  "flow-log-all": id("fl", 1),
   key: "1234abcd-12ab-34cd-56ef-1234567890ab",
   "launch-template": id("lt", 1),
   "oidc-provider": "arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/ABC",

@@ -78,9 +78,9 @@ describe("every composed resource", () => {
   );
 
   it.skipIf(schemaFolder === undefined)(
-    "is of a kind whose schema is at hand, but for the log group and the routes of endpoints",
+    "is of a kind whose schema is at hand, but for flow logs, the log group and the routes of endpoints",
     () => {
-      expect(unknownToProvider()).toEqual(["Group", "VPCEndpointRouteTableAssociation"]);
+      expect(unknownToProvider()).toEqual(["FlowLog", "Group", "VPCEndpointRouteTableAssociation"]);
     },
   );
 

@@ -36,6 +36,7 @@ const made: Readonly<Record<string, string>> = {
   subnet: "ec2:CreateSubnet",
   vpc: "ec2:CreateVpc",
   "vpc-endpoint": "ec2:CreateVpcEndpoint",
+  "vpc-flow-log": "ec2:CreateFlowLogs",
 };
 const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
 const cniPolicy = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy";
@@ -102,6 +103,15 @@ const twins: Twin[] = [
     "pass a role outside the prefix",
     { action: "iam:PassRole", resource: spokeRole, context: { "iam:PassedToService": "eks.amazonaws.com" } },
     { resource: role("admin") },
+  ],
+  [
+    "pass a role outside the prefix to the service that writes flow logs",
+    {
+      action: "iam:PassRole",
+      resource: role("fleet-spoke-blue-flow-logs"),
+      context: { "iam:PassedToService": "vpc-flow-logs.amazonaws.com" },
+    },
+    { resource: role("fleet-hub-crossplane") },
   ],
   [
     "pass a role to another service",
@@ -200,6 +210,7 @@ const twins: Twin[] = [
     ["DeleteNatGateway", "natgateway/nat-1"],
     ["DeleteLaunchTemplate", "launch-template/lt-1"],
     ["DisassociateRouteTable", "route-table/rtb-1"],
+    ["DeleteFlowLogs", "vpc-flow-log/fl-1"],
     ["CreateTags", "vpc/vpc-1"],
   ].map(
     ([action, resource]): Twin => [
@@ -231,7 +242,10 @@ const twins: Twin[] = [
     { action: "ec2:CreateVpc", resource: ec2("vpc"), context: { ...region, ...withTag } },
     { context: { ...withTag, "aws:RequestedRegion": "eu-west-1" } },
   ],
-  ...["elastic-ip", "internet-gateway", "launch-template", "natgateway", "route-table", "subnet", "vpc"].map(
+  ...[
+    ...["elastic-ip", "internet-gateway", "launch-template", "natgateway", "route-table", "subnet", "vpc"],
+    "vpc-flow-log",
+  ].map(
     (kind): Twin => [
       `make a resource of the kind ${kind} without the fleet's tag`,
       { action: made[kind] ?? "", resource: ec2(kind), context: { ...region, ...withTag } },
@@ -246,6 +260,7 @@ const twins: Twin[] = [
     ],
   ),
   ...[
+    ["CreateFlowLogs", "vpc"],
     ["CreateSubnet", "vpc"],
     ["CreateNatGateway", "subnet"],
     ["CreateRouteTable", "vpc"],

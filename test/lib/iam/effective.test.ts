@@ -172,6 +172,7 @@ const spokeParts = (spoke: string) => [
   `spoke ${spoke}`,
   `machines of ${spoke}`,
   `orders of ${spoke}`,
+  `flow log of ${spoke}`,
   `Git credential of ${spoke}`,
   ...applications.map((app) => `${app} of ${spoke}`),
 ];
@@ -187,6 +188,7 @@ describe("through every role that it could make, take over or assume", () => {
         "sealing keys of prod",
         "the key of the fleet's secrets",
         "load balancers without a hub's tag",
+        "use of a shared network",
       ].sort(),
     );
   });
@@ -206,13 +208,21 @@ describe("through every role that it could make, take over or assume", () => {
       blue["external-secrets"],
       ["sealing keys of dev", "Git credential of blue", "the key of the fleet's secrets"],
     ],
-    ["a node, were it given all rights", blue.node, ["machines of blue"]],
+    [
+      "a node, were it given all rights",
+      blue.node,
+      ["machines of blue", "flow log of blue", "use of a shared network"],
+    ],
     ["a node that Cluster API made, were it given all rights", ofClusterApi("blue"), ["machines of blue"]],
-    ["the volume driver, were it given all rights", blue["aws-ebs-csi-driver"], ["machines of blue"]],
+    [
+      "the volume driver, were it given all rights",
+      blue["aws-ebs-csi-driver"],
+      ["machines of blue", "flow log of blue", "use of a shared network"],
+    ],
     [
       "a control plane, were it given all rights",
       blue.cluster,
-      ["machines of blue", "load balancers without a hub's tag"],
+      ["machines of blue", "flow log of blue", "load balancers without a hub's tag", "use of a shared network"],
     ],
     ["an application, were it given all rights", ofApplication("blue", "payment", everything), ["payment of blue"]],
   ])("%s reaches only what is its own", (_name, session, expected) => {

@@ -1,6 +1,6 @@
 /** A hub, two spokes with two applications each, another fleet and other people's things in one account: what there is to be reached. */
 import { databaseDigest, databaseName, databasePrefix, databaseTag } from "../../../lib/iam/databases.ts";
-import { clusterTag, fleetTag, principalTags } from "../../../lib/labels.ts";
+import { clusterTag, fleetTag, principalTags, sharedNetworkTag } from "../../../lib/labels.ts";
 import type { IamRequest } from "../../support/iam.ts";
 
 export const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
@@ -46,6 +46,8 @@ const network = (tags: Tags): IamRequest[] => [
   ec2("CreateSubnet", "vpc", tags),
   ec2("CreateRoute", "route-table", tags),
   ec2("AttachInternetGateway", "internet-gateway", tags),
+  ec2("CreateFlowLogs", "vpc", tags),
+  ec2("DeleteFlowLogs", "vpc-flow-log", tags),
   ec2("CreateLaunchTemplateVersion", "launch-template", tags),
   ec2("RunInstances", "launch-template", tags),
   ec2("ReleaseAddress", "elastic-ip", tags),
@@ -77,6 +79,12 @@ const machines = (tags: Tags): IamRequest[] => [
   ec2("DetachNetworkInterface", "network-interface", tags),
   ec2("AssignPrivateIpAddresses", "network-interface", tags),
   ec2("CreateNetworkInterface", "subnet", tags),
+];
+
+/** What the VPC CNI and Kubernetes do with a subnet and a VPC. */
+const usesOf = (tags: Tags): IamRequest[] => [
+  ec2("CreateNetworkInterface", "subnet", tags),
+  ec2("CreateSecurityGroup", "vpc", tags),
 ];
 
 const keys = (tags: Tags): IamRequest[] => [
@@ -173,6 +181,15 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
       [`spoke ${spoke}`, [...cluster(`fleet-spoke-${spoke}`), ...network(spokeTags(spoke)), ...keys(spokeTags(spoke))]],
       [`machines of ${spoke}`, [...machines(spokeTags(spoke)), ...retagging(spokeTags(spoke))]],
       [`orders of ${spoke}`, orders(`fleet-spoke-${spoke}`)],
+      [
+        `flow log of ${spoke}`,
+        ["CreateLogStream", "PutLogEvents"].map((call) =>
+          on(
+            `logs:${call}`,
+            regional("logs", `log-group:/aws/eks/fleet-spoke-${spoke}/cluster-flow-logs:log-stream:eni-x`),
+          ),
+        ),
+      ],
       [`Git credential of ${spoke}`, [on("secretsmanager:GetSecretValue", secret(`fleet/git/spokes/${spoke}`))]],
       ...applications.map((app) => [`${app} of ${spoke}`, data(`fleet-spoke-${spoke}_${app}`)]),
     ]),
@@ -231,6 +248,14 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     ]),
     on("sts:AssumeRole", role("admin")),
     on("logs:DeleteLogGroup", regional("logs", "log-group:shop")),
+  ],
+  // A VPC of somebody else, whose owner lets the fleet's spokes use it, and one that is shared with another fleet.
+  "use of a shared network": usesOf({ [sharedNetworkTag]: "fleet" }),
+  "a shared network": [
+    ...network({ [sharedNetworkTag]: "fleet" }),
+    ...retagging({ [sharedNetworkTag]: "fleet" }),
+    ...["DeleteSubnet", "ModifySubnetAttribute"].map((call) => ec2(call, "subnet", { [sharedNetworkTag]: "fleet" })),
+    ...usesOf({ [sharedNetworkTag]: "other" }),
   ],
   // Known and documented: AWS gives these no tag to ask for (docs/guides/aws-account.md).
   "load balancers without a hub's tag": groups({}),

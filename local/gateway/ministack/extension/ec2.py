@@ -7,7 +7,7 @@ from .shared import replace
 
 # Prefixes of EC2 ids with the resource type in their ARNs.
 _TYPES = {
-    "eipalloc": "elastic-ip", "eni": "network-interface", "i": "instance", "igw": "internet-gateway", "lt": "launch-template",
+    "eipalloc": "elastic-ip", "eni": "network-interface", "fl": "vpc-flow-log", "i": "instance", "igw": "internet-gateway", "lt": "launch-template",
     "nat": "natgateway", "pcx": "vpc-peering-connection", "rtb": "route-table", "sg": "security-group", "snap": "snapshot", "subnet": "subnet", "vol": "volume",
     "vpc": "vpc", "vpce": "vpc-endpoint",
 }
@@ -16,7 +16,7 @@ _MAKES = {
     "AllocateAddress": "elastic-ip", "CreateInternetGateway": "internet-gateway", "CreateLaunchTemplate": "launch-template",
     "CreateNatGateway": "natgateway", "CreateNetworkInterface": "network-interface", "CreateRouteTable": "route-table",
     "CreateSecurityGroup": "security-group", "CreateSnapshot": "snapshot", "CreateSubnet": "subnet", "CreateVolume": "volume",
-    "CreateVpc": "vpc", "CreateVpcEndpoint": "vpc-endpoint", "CreateVpcPeeringConnection": "vpc-peering-connection",
+    "CreateFlowLogs": "vpc-flow-log", "CreateVpc": "vpc", "CreateVpcEndpoint": "vpc-endpoint", "CreateVpcPeeringConnection": "vpc-peering-connection",
 }
 # Where a route leads is no resource of the call that makes it.
 _TARGETS = ("CreateRoute", "ReplaceRoute")

@@ -64,6 +64,7 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   "aws:dynamodb/table:Table": [dynamodb.CreateTableInput$, dynamodb.TableDescription$],
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": [also("VpcId"), ec2.SecurityGroup$],
   "aws:ec2/eip:Eip": [ec2.AllocateAddressRequest$, ec2.Address$],
+  "aws:ec2/flowLog:FlowLog": [ec2.CreateFlowLogsRequest$, ec2.FlowLog$],
   "aws:ec2/internetGateway:InternetGateway": [ec2.CreateInternetGatewayRequest$, ec2.InternetGateway$],
   "aws:ec2/launchTemplate:LaunchTemplate": [
     ec2.RequestLaunchTemplateData$,

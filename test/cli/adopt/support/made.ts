@@ -2,6 +2,7 @@ import type { InAws, Tagged } from "../../../../cli/adopt/aws.ts";
 import type { Subject } from "../../../../cli/adopt/recognize.ts";
 import { numberedResources } from "../../../../functions/spoke/existing.ts";
 import { at, type KubeObject, textAt } from "../../../../functions/spoke/kube.ts";
+import { isOnlyObserved } from "../../../../functions/spoke/orphan.ts";
 import type { Tags } from "../../../../lib/labels.ts";
 import type { World } from "../../../functions/spoke/support/world.ts";
 
@@ -17,6 +18,7 @@ const withTags = [
   "EIP",
   "NATGateway",
   "VPCEndpoint",
+  "FlowLog",
   "LaunchTemplate",
   "Key",
 ];
@@ -27,7 +29,7 @@ export function inAwsOf(world: World): InAws {
   const of = (kind: string) => objects.filter((object) => object.kind === kind);
   const associations = of("RouteTableAssociation").map((object) => ({ id: idOf(object), ...forProvider(object) }));
   const tagged = objects
-    .filter(({ kind }) => withTags.includes(kind))
+    .filter((object) => withTags.includes(object.kind) && !isOnlyObserved(object))
     .map((object): Tagged => {
       const { availabilityZone, cidrBlock, tags } = forProvider(object);
       const id = idOf(object);
@@ -62,4 +64,7 @@ export const subjectOf = ({ spoke }: World): Subject => ({
 
 /** Keys of what the simulation made that AWS numbers. */
 export const numberedKeys = (world: World): string[] =>
-  [...world.live.keys()].filter((key) => Object.hasOwn(numberedResources, key)).sort();
+  [...world.live]
+    .filter(([key, { object }]) => Object.hasOwn(numberedResources, key) && !isOnlyObserved(object))
+    .map(([key]) => key)
+    .sort();

@@ -51,7 +51,7 @@ export function reported(key: string, object: KubeObject, all: ReadonlyMap<strin
   return {
     ...reportedStatus(object, () => {
       if (object.status === undefined) checkReferences(key, object, all);
-      return atProvider(key, object, account(object));
+      return atProvider(key, object, account(object), "fleet");
     }),
   };
 }
@@ -61,7 +61,7 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
   const untilBootstrapIsGone = ["Kustomization"];
   switch (kind) {
     case "VPC":
-      return ["Subnet", "InternetGateway", "RouteTable", "VPCEndpoint", "Cluster"];
+      return ["Subnet", "InternetGateway", "RouteTable", "VPCEndpoint", "FlowLog", "Cluster"];
     case "Subnet":
       return ["NATGateway", "RouteTableAssociation", "Cluster", "NodeGroup"];
     case "InternetGateway":
@@ -90,9 +90,11 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
     case "Addon":
     case "LaunchTemplate":
       return ["NodeGroup"];
+    case "FlowLog":
     case "Key":
-    case "Group":
       return ["Cluster"];
+    case "Group":
+      return key === "flow-log-group" ? ["FlowLog"] : ["Cluster"];
     case "ConfigMap":
       return key.startsWith("network-") ? ["VPC"] : untilBootstrapIsGone;
     case "AccessEntry":

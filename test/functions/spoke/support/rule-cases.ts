@@ -39,6 +39,11 @@ const onVersion = (kubernetesVersion: string) => ({ kubernetesVersion });
 
 const placed = { cidr: "10.100.0.0/16", availabilityZones: ["us-east-1a", "us-east-1b"] };
 const vpc = "vpc-0a1b2c3d4e5f60718";
+const shared = {
+  vpcId: vpc,
+  privateSubnetIds: ["subnet-0a1b2c3d4e5f60718", "subnet-1a1b2c3d4e5f60718"],
+  publicSubnetIds: ["subnet-2a1b2c3d4e5f60718"],
+};
 
 /** A group of nodes beside one that every Spoke needs. */
 const groups = (change: object) => ({ spec: { nodeGroups: [{ name: "nodes" }, { name: "gpu", ...change }] } });
@@ -563,6 +568,71 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "network can't be changed",
   },
   { name: "more zones", before: {}, change: { spec: { network: { zones: 3 } } }, refused: "network can't be changed" },
+  { name: "a flow log", change: { spec: { network: { flowLogs: "REJECT" } } } },
+  {
+    name: "a flow log of other traffic than there is",
+    change: { spec: { network: { flowLogs: "NONE" } } },
+    refused: "spec.network.flowLogs",
+    at: "spec.network.flowLogs",
+  },
+  { name: "a flow log later", before: {}, change: { spec: { network: { flowLogs: "ALL" } } } },
+  { name: "no flow log any more", before: { spec: { network: { flowLogs: "ALL" } } }, change: {} },
+  {
+    name: "a flow log with another network",
+    before: { spec: { network: { cidr: "10.100.0.0/16" } } },
+    change: { spec: { network: { flowLogs: "ALL" } } },
+    refused: "network can't be changed while the cluster lives in it, but for flowLogs",
+  },
+  {
+    name: "a flow log of a VPC that is there",
+    change: { spec: { network: { existing: shared, flowLogs: "ALL" } } },
+    refused: "the owner of network.existing decides on flow logs of it",
+  },
+  { name: "a VPC that is there", change: { spec: { network: { existing: shared } } } },
+  {
+    name: "a VPC that is there, with what fleet adopt found of the rest",
+    change: { spec: { network: { existing: shared }, existing: { "launch-template": "lt-0a1b2c3d4e5f60718" } } },
+  },
+  ...[
+    { cidr: "10.100.0.0/16" },
+    { zones: 3 },
+    { natGateways: "none" },
+    { availabilityZones: ["us-east-1a", "us-east-1b"] },
+  ].map(
+    (other): RuleCase => ({
+      name: `a VPC that is there, with ${Object.keys(other)[0]} of another`,
+      change: { spec: { network: { existing: shared, ...other } } },
+      refused: "leave cidr, zones, availabilityZones and natGateways out",
+    }),
+  ),
+  {
+    name: "a VPC that is there, with one subnet",
+    change: { spec: { network: { existing: { ...shared, privateSubnetIds: ["subnet-0a1b2c3d4e5f60718"] } } } },
+    refused: "spec.network.existing.privateSubnetIds",
+    at: "spec.network.existing.privateSubnetIds",
+  },
+  {
+    name: "a VPC that is there, with a subnet that is private and public",
+    change: { spec: { network: { existing: { ...shared, publicSubnetIds: shared.privateSubnetIds } } } },
+    refused: "a subnet in one of privateSubnetIds and publicSubnetIds only",
+  },
+  {
+    name: "a VPC that is there, for a cluster of Cluster API",
+    change: { spec: { network: { existing: shared }, existing: { madeBy: "ClusterAPI" } } },
+    refused: "existing.madeBy needs network.cidr",
+  },
+  {
+    name: "a VPC that is there, for a Spoke that has one of its own",
+    before: {},
+    change: { spec: { network: { existing: shared } } },
+    refused: "network can't be changed",
+  },
+  {
+    name: "another subnet of a VPC that is there",
+    before: { spec: { network: { existing: shared } } },
+    change: { spec: { network: { existing: { ...shared, publicSubnetIds: ["subnet-3a1b2c3d4e5f60718"] } } } },
+    refused: "network can't be changed",
+  },
   { name: "other nodes", before: {}, change: { spec: { nodes: { instanceTypes: ["m7i.large"], max: 6 } } } },
   { name: "protection turned on", before: {}, change: { spec: { deletionProtection: true } } },
   { name: "a Spoke that is to be let go", before: {}, change: { spec: { deletionPolicy: "Orphan" } } },

@@ -1,0 +1,205 @@
+import {
+  CreateSubnetCommand,
+  CreateTagsCommand,
+  CreateVpcCommand,
+  DeleteSubnetCommand,
+  DeleteVpcCommand,
+  DescribeFlowLogsCommand,
+  DescribeNetworkInterfacesCommand,
+  DescribeRouteTablesCommand,
+  DescribeSecurityGroupsCommand,
+  DescribeSubnetsCommand,
+  DescribeVpcsCommand,
+  ModifyVpcAttributeCommand,
+} from "@aws-sdk/client-ec2";
+import { DescribeClusterCommand } from "@aws-sdk/client-eks";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sharedNetworkTag } from "../../lib/labels.ts";
+import { outcome } from "../support/process.ts";
+import { account, eventually } from "./support/fleet.ts";
+import { spokeInventory } from "./support/inventory.ts";
+import {
+  addSpoke,
+  BOOTSTRAP_SECONDS,
+  clusterOf,
+  condition,
+  managedOf,
+  spoke,
+  system,
+  untilGone,
+  untilReady,
+} from "./support/spokes.ts";
+
+/** A spoke in a VPC that the network team made (docs/guides/spoke-networks.md). */
+
+const SPOKE = "guest";
+const FLEET = "fleet";
+const CIDR = "10.251.0.0/16";
+const { ec2 } = account;
+
+interface Network {
+  readonly vpcId: string;
+  readonly privateSubnetIds: readonly string[];
+}
+
+/** As its owner makes it, without the tag that lets the fleet use it. */
+async function make(): Promise<Network> {
+  const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: CIDR }));
+  const VpcId = Vpc?.VpcId ?? "";
+  for (const attribute of ["EnableDnsSupport", "EnableDnsHostnames"])
+    await ec2.send(new ModifyVpcAttributeCommand({ VpcId, [attribute]: { Value: true } }));
+  const subnets = ["a", "b"].map(async (zone, index) => {
+    const CidrBlock = `10.251.${index}.0/24`;
+    const made = await ec2.send(new CreateSubnetCommand({ VpcId, CidrBlock, AvailabilityZone: `us-east-1${zone}` }));
+    return made.Subnet?.SubnetId ?? "";
+  });
+  const privateSubnetIds = await Promise.all(subnets);
+  await ec2.send(
+    new CreateTagsCommand({ Resources: [VpcId, ...privateSubnetIds], Tags: [{ Key: "team", Value: "network" }] }),
+  );
+  return { vpcId: VpcId, privateSubnetIds };
+}
+
+const share = ({ vpcId, privateSubnetIds }: Network) =>
+  ec2.send(
+    new CreateTagsCommand({
+      Resources: [vpcId, ...privateSubnetIds],
+      Tags: [{ Key: sharedNetworkTag, Value: FLEET }],
+    }),
+  );
+
+/** What is in the VPC, and how it is described: what the fleet must leave as it was. */
+async function described({ vpcId }: Network) {
+  const Filters = [{ Name: "vpc-id", Values: [vpcId] }];
+  const [{ Vpcs }, { Subnets = [] }, { RouteTables }, { SecurityGroups = [] }, { NetworkInterfaces = [] }] =
+    await Promise.all([
+      ec2.send(new DescribeVpcsCommand({ VpcIds: [vpcId] })),
+      ec2.send(new DescribeSubnetsCommand({ Filters })),
+      ec2.send(new DescribeRouteTablesCommand({ Filters })),
+      ec2.send(new DescribeSecurityGroupsCommand({ Filters })),
+      ec2.send(new DescribeNetworkInterfacesCommand({ Filters })),
+    ]);
+  // ministack heeds not every filter.
+  const inVpc = <T extends { readonly VpcId?: string | undefined }>(all: readonly T[] = []) =>
+    all.filter((each) => each.VpcId === vpcId);
+  return {
+    vpc: Vpcs,
+    subnets: inVpc(Subnets).map(({ AvailableIpAddressCount: _, ...subnet }) => subnet),
+    tables: inVpc(RouteTables),
+    groups: inVpc(SecurityGroups).map(({ GroupName }) => GroupName),
+    interfaces: inVpc(NetworkInterfaces).map(({ Description }) => Description),
+  };
+}
+
+/** Flow logs that the fleet made for a spoke. */
+async function flowLogsOf(name: string) {
+  const { FlowLogs = [] } = await ec2.send(new DescribeFlowLogsCommand({}));
+  return FlowLogs.filter(({ Tags = [] }) =>
+    Tags.some(({ Key, Value }) => Key === "fleet.internal/cluster" && Value === name),
+  );
+}
+
+let network: Network;
+let repository: Awaited<ReturnType<typeof system>>;
+beforeAll(async () => {
+  [repository, network] = await Promise.all([system(), make()]);
+  await addSpoke(repository, SPOKE, "dev", (added) => {
+    added["spec"].network = { existing: network };
+    return added;
+  });
+  await repository.push(`Add spoke ${SPOKE}`);
+});
+afterAll(async () => {
+  for (const SubnetId of network?.privateSubnetIds ?? [])
+    await outcome(ec2.send(new DeleteSubnetCommand({ SubnetId })));
+  await outcome(ec2.send(new DeleteVpcCommand({ VpcId: network?.vpcId ?? "" })));
+});
+
+describe("a spoke in a VPC that is there", { timeout: 1_800_000 }, () => {
+  test("makes nothing before the owner lets the fleet use it, and says how", async () => {
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      expect(await condition(SPOKE, "SpecAccepted")).toMatchObject({ status: "False", reason: "NetworkNotShared" });
+    });
+    const { message = "" } = (await condition(SPOKE, "SpecAccepted")) ?? {};
+    for (const id of [network.vpcId, ...network.privateSubnetIds]) expect(message).toContain(id);
+    expect(message).toContain(`Key=${sharedNetworkTag},Value=${FLEET}`);
+    expect(new Set((await managedOf(SPOKE)).map(({ kind }) => kind))).toEqual(new Set(["VPC", "Subnet"]));
+    expect(await spokeInventory(FLEET, SPOKE)).toEqual([]);
+  });
+
+  let before: Awaited<ReturnType<typeof described>>;
+  test("comes up in it once the owner has tagged it, and changes nothing of it", async () => {
+    await share(network);
+    before = await described(network);
+    await untilReady(SPOKE);
+    const { cluster } = await account.eks.send(new DescribeClusterCommand({ name: clusterOf(SPOKE) }));
+    expect(cluster?.resourcesVpcConfig).toMatchObject({ vpcId: network.vpcId });
+    expect([...(cluster?.resourcesVpcConfig?.subnetIds ?? [])].sort()).toEqual([...network.privateSubnetIds].sort());
+    expect((await spoke(SPOKE)).status.network).toMatchObject({ vpcId: network.vpcId, cidr: CIDR });
+    const { vpc, subnets, tables } = await described(network);
+    expect({ vpc, subnets, tables }).toEqual({ vpc: before.vpc, subnets: before.subnets, tables: before.tables });
+  });
+
+  test("leaves it as it was when it is removed through Git", async () => {
+    await repository.remove(`spokes/fleet/${SPOKE}`);
+    await repository.push(`Remove spoke ${SPOKE}`);
+    await untilGone(SPOKE);
+    expect(await described(network)).toEqual(before);
+    expect(await spokeInventory(FLEET, SPOKE)).toEqual([]);
+  });
+});
+
+describe("a spoke whose VPC has a flow log", { timeout: 1_800_000 }, () => {
+  const LOGGED = "logged";
+  const file = `spokes/fleet/${LOGGED}/spoke.yaml`;
+  const group = `/aws/eks/${clusterOf(LOGGED)}/cluster-flow-logs`;
+
+  test("has it for the traffic that it asks for, by a role of its own", async () => {
+    await addSpoke(repository, LOGGED, "dev", (added) => {
+      added["spec"].network = { flowLogs: "REJECT" };
+      return added;
+    });
+    await repository.push(`Add spoke ${LOGGED}`);
+    await untilReady(LOGGED);
+    const [log, ...others] = await flowLogsOf(LOGGED);
+    expect(others).toEqual([]);
+    expect(log).toMatchObject({
+      ResourceId: (await spoke(LOGGED)).status.network.vpcId,
+      TrafficType: "REJECT",
+      LogDestination: expect.stringContaining(group),
+      DeliverLogsPermissionArn: expect.stringContaining(`role/${clusterOf(LOGGED)}-flow-logs`),
+    });
+    expect(await spokeInventory(FLEET, LOGGED)).toContain(`log group ${group}`);
+  });
+
+  test("gets another one for other traffic, and none when it asks for none, without a change of anything else", async () => {
+    const { vpcId } = (await spoke(LOGGED)).status.network;
+    const ask = async (flowLogs: string | undefined) => {
+      await repository.edit(file, (edited) => {
+        edited["spec"].network = flowLogs === undefined ? undefined : { flowLogs };
+        return edited;
+      });
+      await repository.push(`Log ${flowLogs ?? "nothing"} of ${LOGGED}`);
+    };
+    await ask("ALL");
+    await eventually(BOOTSTRAP_SECONDS, async () =>
+      expect((await flowLogsOf(LOGGED)).map(({ TrafficType }) => TrafficType)).toEqual(["ALL"]),
+    );
+    await ask(undefined);
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      expect(await flowLogsOf(LOGGED)).toEqual([]);
+      expect((await spokeInventory(FLEET, LOGGED)).filter((line) => line.includes("flow-logs"))).toEqual([]);
+    });
+    expect((await spoke(LOGGED)).status.network.vpcId).toBe(vpcId);
+    await ask("ALL");
+    await eventually(BOOTSTRAP_SECONDS, async () => expect(await flowLogsOf(LOGGED)).toHaveLength(1));
+  });
+
+  test("goes with its flow log", async () => {
+    await repository.remove(`spokes/fleet/${LOGGED}`);
+    await repository.push(`Remove spoke ${LOGGED}`);
+    await untilGone(LOGGED);
+    expect(await flowLogsOf(LOGGED)).toEqual([]);
+    expect(await spokeInventory(FLEET, LOGGED)).toEqual([]);
+  });
+});
