@@ -81,7 +81,7 @@ export const queue: Kind = {
       Object.fromEntries(
         late.flatMap((name) => {
           const value = actual[attributes[name]];
-          return value === undefined ? [] : [[name, String(value)]];
+          return value === undefined ? [] : [[name, String(value as string | number | boolean)]];
         }),
       ),
   },
