@@ -60,14 +60,14 @@ export async function rotationSays(repository: Checkout, spoke: string, step: st
 /**
  * New deploy keys for a spoke, up to the moment when it reads with them.
  * @param meanwhile is called when the keys have been pushed that the spoke is to read with
- * @param seconds for each wait after that
+ * @param seconds for each wait after that; the limits of these waits by default
  * @returns what the command says of the former ones
  */
 export async function rotateDeployKeys(
   repository: Checkout,
   spoke: string,
   meanwhile: () => Promise<void> = async () => {},
-  seconds = ROTATION_SECONDS,
+  seconds?: number,
 ): Promise<string> {
   const keys = keysIn(await rotationSays(repository, spoke, "--new"));
   expect(keys).toHaveLength(repositories.length);
@@ -79,8 +79,8 @@ export async function rotateDeployKeys(
   const said = await rotationSays(repository, spoke, "--registered");
   await repository.push(`Deploy keys of spoke ${spoke}`);
   await meanwhile();
-  await eventually(seconds, async () => expect(await deployKeysOf(spoke)).toEqual(keys));
-  await untilReady(spoke);
+  await eventually(seconds ?? ROTATION_SECONDS, async () => expect(await deployKeysOf(spoke)).toEqual(keys));
+  await untilReady(spoke, seconds);
   for (const name of repositories) await fetched(spoke, name, "True", "", seconds);
   return said;
 }
