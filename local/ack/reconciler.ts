@@ -177,10 +177,11 @@ export class Pass {
     // Of tags all count: those that somebody added go.
     const [old, wanted] = [actual["tagsAll"] as Tags, tagsAll as Tags];
     const tags = tagChanges(old, wanted);
-    if (changed.length === 0 && tags.remove.length === 0 && Object.keys(tags.set).length === 0) return;
-    const change = changeOf(handler, { ...before, tagsAll: old }, { ...after, tagsAll: wanted });
-    await this.#settled(() => handler.update?.(this.#world.aws, id, change), updating);
-    if (settles && changed.length > 0) throw updating();
+    if (changed.length > 0 || tags.remove.length > 0 || Object.keys(tags.set).length > 0) {
+      const change = changeOf(handler, { ...before, tagsAll: old }, { ...after, tagsAll: wanted });
+      await this.#settled(() => handler.update?.(this.#world.aws, id, change), updating);
+    }
+    if ((settles && changed.length > 0) || this.#kind.staysBusy?.(own, actual)) throw updating();
   }
 
   /** Writes into the specification what AWS filled in, and says that all is as it is wanted. */

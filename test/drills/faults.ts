@@ -12,8 +12,12 @@ export interface Fault {
   readonly strike: (spoke: string) => Promise<void>;
 }
 
-/** Seconds for which a process or a link is away: longer than the clients' own timeouts of 10 to 30 seconds. */
-const AWAY_SECONDS = 40;
+/**
+ * Seconds for which a process or a link is away: longer than the clients' own timeouts of 10 to 30 seconds. Shorter than the 50 after which
+ * a node counts as lost (--node-monitor-grace-period) less the 10 from one of its signs of life to the next: etcd also serves the spoke that
+ * nothing may happen to.
+ */
+const AWAY_SECONDS = 35;
 
 const killed = (what: string, ...ids: readonly string[]): Fault => ({
   name: `${what} killed`,

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { APP, sharedApp } from "../e2e/support/apps.ts";
 import { getOnSpoke, sharedSpoke, untilReady } from "../e2e/support/spokes.ts";
 import { faults, nothing } from "./faults.ts";
-import { phases } from "./phases.ts";
+import { clear, phases } from "./phases.ts";
 import { type Drill, tableOf } from "./table.ts";
-import { watching } from "./watch.ts";
+import { seenDuring } from "./watch.ts";
 
 /**
  * Each fault in the middle of each phase of a spoke's life (docs/reference/drills.md). Beside it runs a spoke with an application that
@@ -51,20 +51,16 @@ afterAll(() => console.log(tableOf(drills, nothing.name).join("\n")));
 
 describe.each(faults.map((fault, index) => [fault.name, fault, `d${index}`] as const))("%s", (_, fault, spoke) => {
   let isWell = true;
+  afterAll(() => clear(spoke));
   test.each(phases.map((phase) => [phase.name, phase] as const))(
     "only delays the %s of a spoke, and needs at most one command",
     async (_, phase) => {
       expect(isWell, "the phase before did not end well").toBe(true);
       isWell = false;
       const begun = Date.now();
-      const stop = watching(spoke);
-      try {
-        await phase.run(spoke, () => fault.strike(spoke), fault.ofSpoke === true);
-      } finally {
-        const seen = await stop();
-        drills.push({ fault: fault.name, phase: phase.name, seconds: Math.round((Date.now() - begun) / 1000), seen });
-        expect(seen.commands.length).toBeLessThanOrEqual(1);
-      }
+      const seen = await seenDuring(spoke, () => phase.run(spoke, () => fault.strike(spoke), fault.ofSpoke === true));
+      drills.push({ fault: fault.name, phase: phase.name, seconds: Math.round((Date.now() - begun) / 1000), seen });
+      expect(seen.commands.length).toBeLessThanOrEqual(1);
       await untilReady(WITNESS);
       expect(await pods()).toEqual(before);
       isWell = true;

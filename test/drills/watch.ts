@@ -37,7 +37,7 @@ async function recover(name: string): Promise<void> {
 }
 
 /** Looks at a spoke until it is stopped, and does what its status asks a person to do; then says what was seen. */
-export function watching(name: string): () => Promise<Seen> {
+function watching(name: string): () => Promise<Seen> {
   const failures = new Set<string>();
   const commands: string[] = [];
   let going = true;
@@ -50,7 +50,10 @@ export function watching(name: string): () => Promise<Seen> {
       ...["get", "spoke", name, "--namespace", "spokes"],
       ...["--ignore-not-found", "--output", "json", "--request-timeout=5s"],
     ]);
-    if (code !== 0) return;
+    if (code !== 0) {
+      silence = Math.max(silence, Date.now() - heard);
+      return;
+    }
     heard = Date.now();
     const status: Status = stdout === "" ? {} : (JSON.parse(stdout).status ?? {});
     if (status.phase === "Failing") failures.add(status.message ?? "");
@@ -59,17 +62,31 @@ export function watching(name: string): () => Promise<Seen> {
     await recover(name);
     commands.push("fleet recover");
     asked = undefined;
+    // Nobody listened meanwhile.
+    heard = Date.now();
   };
   const done = (async () => {
     while (going) {
       await look();
-      silence = Math.max(silence, Date.now() - heard);
       await sleep(PAUSE);
     }
   })();
+  // Whoever stops it gets the error.
+  done.catch(() => {});
   return async () => {
     going = false;
     await done;
     return { failures: [...failures], silence: Math.round(silence / 1000), commands };
   };
+}
+
+/** Looks at a spoke while something happens, to its end. Rejects when that does, or when the spoke could not be looked after. */
+export async function seenDuring(name: string, happens: () => Promise<void>): Promise<Seen> {
+  const stop = watching(name);
+  const [ended] = await Promise.allSettled([happens()]);
+  const [seen] = await Promise.allSettled([stop()]);
+  if (ended.status === "fulfilled" && seen.status === "fulfilled") return seen.value;
+  const errors = [ended, seen].flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  // Of two, neither says why the other is there.
+  throw errors.length === 1 ? errors[0] : new AggregateError(errors, errors.map(String).join("; "));
 }

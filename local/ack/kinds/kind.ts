@@ -16,6 +16,8 @@ export interface Kind {
   compared(inputs: Properties, actual: Properties): readonly string[];
   /** @throws {Halt} where AWS takes no change of one of these inputs */
   expectChangeable?(changed: readonly string[]): void;
+  /** Whether something differs of which upstream tells AWS nothing: the resource then counts as changing at every pass. */
+  staysBusy?(inputs: Properties, actual: Properties): boolean;
   /** What the status says of it besides what every kind has. @param state of a table, as AWS calls it */
   statusOf(id: string, state: string): AckObject["status"];
   /** Fields that the specification lacks and AWS has filled in: they are written into it. */

@@ -87,15 +87,22 @@ function inputsOf(spec: Properties): Properties {
   };
 }
 
+/** Upstream's call lacks the attribute's name then, which DynamoDB's client asks for, and the error goes unseen (customUpdateTable, syncTTL). */
+function isExpiryStuck(inputs: Properties, actual: Properties): boolean {
+  const [wanted, found] = [inputs, actual].map(({ ttl }) => ttl as TableSpec["timeToLive"]);
+  return wanted?.attributeName === undefined && (wanted?.enabled ?? false) !== (found?.enabled ?? false);
+}
+
 function compared(inputs: Properties, actual: Properties): readonly string[] {
-  const names = [...Object.keys(inputs), "ttl"].filter((name) => name !== "name");
+  const names = Object.keys(inputs).filter((name) => name !== "name" && name !== "ttl");
+  if (!isExpiryStuck(inputs, actual)) names.push("ttl");
   const wanted = inputs["serverSideEncryption"] as { enabled?: boolean } | undefined;
   const isEncrypted = actual["serverSideEncryption"] !== undefined;
   // Upstream asks AWS for a change without naming one then.
   if (!wanted && isEncrypted)
     throw new Error("cannot update table: AWS encrypts it with a key in KMS, and the manifest has no sseSpecification");
   const isSame = wanted?.enabled === false && !isEncrypted;
-  return [...new Set(names)].filter((name) => name !== "serverSideEncryption" || !isSame);
+  return names.filter((name) => name !== "serverSideEncryption" || !isSame);
 }
 
 export const table: Kind = {
@@ -106,6 +113,7 @@ export const table: Kind = {
   tagsOf: ({ tags = [] }: Properties): Tags =>
     Object.fromEntries((tags as NonNullable<TableSpec["tags"]>).map(({ key, value }) => [key, value])),
   compared,
+  staysBusy: isExpiryStuck,
   statusOf: (_id, tableStatus) => ({ tableStatus }),
   terminalCodes: ["InvalidParameter", "ValidationException"],
   settles: true,

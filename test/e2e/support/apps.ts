@@ -34,8 +34,8 @@ export async function onboard(cluster: string, environment: string, more: readon
 }
 
 /** Waits until what Flux last tried of the application is in force and healthy. */
-export const untilHealthy = (cluster: string) =>
-  eventually(ROLLOUT_SECONDS, async () => expect(await applied(cluster)).toMatchObject({ ready: "True" }));
+export const untilHealthy = (cluster: string, seconds = ROLLOUT_SECONDS) =>
+  eventually(seconds, async () => expect(await applied(cluster)).toMatchObject({ ready: "True" }));
 
 /** Makes sure that the application runs on a spoke that its Git host calls. */
 export async function sharedApp(cluster: string, environment: string): Promise<void> {

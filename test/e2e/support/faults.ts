@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { DescribeClusterCommand } from "@aws-sdk/client-eks";
 import { cgroupProcesses, run } from "@eks-gitops-fleet/local/instance";
 import { expect } from "vitest";
@@ -7,23 +6,34 @@ import { nodes, processes, supervisor } from "./hub.ts";
 
 /** What is away for a while and then goes on, without being started again: a process that hangs, a machine that stands still, a link that drops packets. */
 
+/**
+ * Brings a fault about and resolves when it is over.
+ * @param script what a shell in a session of its own does after these seconds: it ends the fault also when the tests are interrupted
+ * @param words the script's arguments
+ */
+async function awayFor(
+  seconds: number,
+  begin: () => Promise<void>,
+  script: string,
+  words: readonly string[],
+): Promise<void> {
+  const end = ["setsid", "--wait", "sh", "-c", `sleep "$0"; ${script}`, String(seconds), ...words];
+  for (const result of (await Promise.allSettled([run(end), begin()])).reverse())
+    if (result.status === "rejected") throw result.reason;
+}
+
 /** Stops processes for a while; those that end meanwhile are left alone. */
 async function freeze(pids: readonly number[], seconds: number): Promise<void> {
-  const tell = (signal: "SIGSTOP" | "SIGCONT") => {
+  const stop = async () => {
     for (const pid of pids) {
       try {
-        process.kill(pid, signal);
+        process.kill(pid, "SIGSTOP");
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
       }
     }
   };
-  tell("SIGSTOP");
-  try {
-    await sleep(seconds * 1000);
-  } finally {
-    tell("SIGCONT");
-  }
+  await awayFor(seconds, stop, 'for pid; do kill -CONT "$pid" 2> /dev/null; done; :', pids.map(String));
 }
 
 /** Freezes a process that the supervisor keeps. */
@@ -46,16 +56,12 @@ export async function cutOff(from: string, to: string, seconds: number): Promise
   const address = new URL(cluster?.endpoint ?? "").hostname;
   const namespaces = new Set((await processes(from)).flatMap(({ netns }) => netns ?? []));
   expect(namespaces.size, `network namespaces of nodes of ${from}`).toBeGreaterThan(0);
-  const route = (verb: "add" | "del") =>
-    Promise.all(
-      [...namespaces].map((name) =>
-        run(["nsenter", `--net=/run/netns/${name}`, "--", "ip", "route", verb, "blackhole", `${address}/32`]),
-      ),
-    );
-  await route("add");
-  try {
-    await sleep(seconds * 1000);
-  } finally {
-    await route("del");
-  }
+  const route = `blackhole ${address}/32`;
+  const add = async () => {
+    for (const name of namespaces)
+      await run(["nsenter", `--net=/run/netns/${name}`, "--", "ip", "route", "add", ...route.split(" ")]);
+  };
+  // A node that is gone by then has taken its route along.
+  const remove = `for name; do [ ! -e "/run/netns/$name" ] || nsenter --net="/run/netns/$name" -- ip route del ${route} || code=1; done; exit "\${code:-0}"`;
+  await awayFor(seconds, add, remove, [...namespaces]);
 }

@@ -20,10 +20,16 @@ export const deployKeysOf = (spoke: string): Promise<string[]> =>
   );
 
 /** Has a spoke's Flux fetch a repository and waits for what comes of it: True, or False with the message. */
-export async function fetched(spoke: string, name: string, status: "True" | "False", message = ""): Promise<void> {
+export async function fetched(
+  spoke: string,
+  name: string,
+  status: "True" | "False",
+  message = "",
+  seconds = 60,
+): Promise<void> {
   const source = () => getOnSpoke(spoke, ["gitrepository", name, "--namespace", "flux-system"]);
   const before = (await source()).status?.lastHandledReconcileAt;
-  await eventually(60, async () => {
+  await eventually(seconds, async () => {
     const { metadata, status: found } = await source();
     // Flux on the hub, which applies the source, may take a request away before it was seen.
     const asked = metadata.annotations?.["reconcile.fluxcd.io/requestedAt"] ?? before;
@@ -54,12 +60,14 @@ export async function rotationSays(repository: Checkout, spoke: string, step: st
 /**
  * New deploy keys for a spoke, up to the moment when it reads with them.
  * @param meanwhile is called when the keys have been pushed that the spoke is to read with
+ * @param seconds for each wait after that; the limits of these waits by default
  * @returns what the command says of the former ones
  */
 export async function rotateDeployKeys(
   repository: Checkout,
   spoke: string,
   meanwhile: () => Promise<void> = async () => {},
+  seconds?: number,
 ): Promise<string> {
   const keys = keysIn(await rotationSays(repository, spoke, "--new"));
   expect(keys).toHaveLength(repositories.length);
@@ -71,8 +79,8 @@ export async function rotateDeployKeys(
   const said = await rotationSays(repository, spoke, "--registered");
   await repository.push(`Deploy keys of spoke ${spoke}`);
   await meanwhile();
-  await eventually(ROTATION_SECONDS, async () => expect(await deployKeysOf(spoke)).toEqual(keys));
-  await untilReady(spoke);
-  for (const name of repositories) await fetched(spoke, name, "True");
+  await eventually(seconds ?? ROTATION_SECONDS, async () => expect(await deployKeysOf(spoke)).toEqual(keys));
+  await untilReady(spoke, seconds);
+  for (const name of repositories) await fetched(spoke, name, "True", "", seconds);
   return said;
 }

@@ -79,7 +79,8 @@ export const { spoke, condition, exists } = spokes;
 /** Waits until a Spoke is Ready. */
 export const untilReady = (name: string, seconds = BOOTSTRAP_SECONDS) => spokes.untilReady(name, seconds);
 /** Waits until everything of a Spoke runs a Kubernetes version. */
-export const untilVersion = (name: string, version: string) => spokes.untilVersion(name, version, UPGRADE_SECONDS);
+export const untilVersion = (name: string, version: string, seconds = UPGRADE_SECONDS) =>
+  spokes.untilVersion(name, version, seconds);
 /** Waits until the hub has no such Spoke any more. */
 export const untilGone = (name: string, seconds = REMOVAL_SECONDS) => spokes.untilGone(name, seconds);
 

@@ -113,6 +113,22 @@ describe("what somebody changes in AWS", () => {
     expect(cluster.conditions("orders")).toEqual(synced);
   });
 
+  test("stays where it is an expiry that the manifest does not name: the table counts as changing until it does", async () => {
+    await made();
+    const Ttl = { TimeToLiveStatus: "ENABLED", AttributeName: "until" };
+    Object.assign(inAws(), { Recovery: "ENABLED", Ttl });
+    for (const _ of [1, 2]) {
+      expect(await cluster.pass("orders")).toBe(10_000);
+      expect(inAws()).toMatchObject({ Recovery: "DISABLED", Ttl });
+      expect(cluster.conditions("orders")).toEqual(busy("UPDATING"));
+    }
+    cluster.change("orders", { spec: { timeToLive: { enabled: false, attributeName: "until" } } });
+    expect(await cluster.pass("orders")).toBe(10_000);
+    expect(inAws()).toMatchObject({ Ttl: { TimeToLiveStatus: "DISABLED" } });
+    expect(await cluster.pass("orders")).toBe(60_000);
+    expect(cluster.conditions("orders")).toEqual(synced);
+  });
+
   test("in the tags is put right at once", async () => {
     await made();
     inAws()["Tags"] = [
