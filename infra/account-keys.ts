@@ -38,11 +38,14 @@ function otherAccount(value: unknown): OtherAccount | undefined {
 }
 
 /** The key of the fleet's secrets, which the hub's stack makes. */
-export const secretsKeyArn = text(
-  /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
-  "the ARN of a KMS key, which the hub's stack tells (pulumi stack output --json bridgeData | jq -r .secrets_kms_key_arn)",
-  "arn:aws:kms:<region>:<the hub's account>:key/<id>",
-);
+export const secretsKeyArn: Key<string> = {
+  ...text(
+    /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
+    "the ARN of a KMS key, which the hub's stack tells (pulumi stack output --json bridgeData | jq -r .secrets_kms_key_arn)",
+    "'arn:aws:kms:<region>:<account of the hub>:key/<id>'",
+  ),
+  plaintext: true,
+};
 
 export const accountList = listOf(otherAccount, {
   allowed:

@@ -10,6 +10,8 @@ export interface Key<T> {
   readonly path?: string;
   /** The value must be encrypted, and is never shown. */
   readonly secret?: boolean;
+  /** Pulumi takes the value for a secret, by the key's name, and refuses it until told that it is none. */
+  readonly plaintext?: boolean;
 }
 
 export function text(pattern: RegExp, allowed: string, example: string): Key<string> {
@@ -90,7 +92,8 @@ export function listOf<T>(
 }
 
 /** The command that sets a key, with an example of its value; a secret is read from standard input. */
-export function setCommandOf(name: string, { example, path, secret }: Key<unknown>): string {
+export function setCommandOf(name: string, { example, path, secret, plaintext }: Key<unknown>): string {
   const target = path === undefined ? name : `--path '${name}${path}'`;
-  return ["pulumi config set", secret ? "--secret" : "", target, example].filter((part) => part !== "").join(" ");
+  const parts = ["pulumi config set", secret ? "--secret" : "", plaintext ? "--plaintext" : "", target, example];
+  return parts.filter((part) => part !== "").join(" ");
 }

@@ -12,6 +12,7 @@ export interface ClusterApiScope extends Scope {
   /** DNS suffix of the partition's services: `amazonaws.com`. */
   readonly dnsSuffix: string;
   readonly spokePrefix: string;
+  /** Permissions boundary of the roles that it makes (`clusterApiBoundary`). */
   readonly boundaryArn: string;
   /** KMS key of the Kubernetes secrets of its clusters. */
   readonly keyArn: string;
@@ -28,14 +29,14 @@ const managedPolicies = [
   "AmazonEC2ContainerRegistryReadOnly",
 ] as const;
 
-/** Identities of the roles that it makes: the fleet's boundary gives each less than the others. */
+/** Identities of the roles that it makes: their boundary gives load balancers to a control plane alone. */
 const identities = ["cluster", "node"] as const;
 
 /** A tag with which it makes roles, and by which it knows them: names alone would also fit roles of a Spoke called multi-node-a. */
 const asOwn = { [`aws:RequestTag/${madeByTag}`]: clusterApiMaker, [`aws:RequestTag/${identityTag}`]: identities };
 const ofOwn = { [`iam:ResourceTag/${madeByTag}`]: clusterApiMaker };
 
-/** Roles of control planes and of nodes under the fleet's boundary, by the names of the chart. No other role, and no OIDC provider. */
+/** Roles of control planes and of nodes under their boundary, by the names of the chart. No other role, and no OIDC provider. */
 function roleStatements(scope: ClusterApiScope): Statement[] {
   const { managedPolicy, role } = arns(scope);
   const roles = ["cluster", "node*"].map((suffix) => role(`${scope.spokePrefix}*-${suffix}`));

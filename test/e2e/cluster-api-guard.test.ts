@@ -8,6 +8,7 @@ import { repos } from "../repos/support/spoke.ts";
 import { eventually } from "../support/process.ts";
 import {
   anotherCluster,
+  definitionsOfClusters,
   inClusters,
   kindsOfCluster,
   madeByClusterApi,
@@ -107,6 +108,12 @@ describe("the cluster of a Spoke that Cluster API made", () => {
     expect(remove("namespace", "default").text).not.toContain("cluster-api-guard");
   });
 
+  test("keeps the definitions of the kinds that it is made of", () => {
+    for (const name of definitionsOfClusters)
+      expect(remove("crd", name).text, name).toContain("belongs to the cluster of Spoke blue");
+    expect(remove("crd", "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io")).toMatchObject({ ok: true });
+  });
+
   test.each(anotherCluster)("is not changed into another one: %s", (_what, spec) => {
     expect(change("blue", spec)).toMatchObject({ ok: false });
     expect(change("blue", spec).text).toContain("got a change that makes it another cluster");
@@ -132,10 +139,11 @@ describe("what is nobody's cluster", () => {
 });
 
 describe("when the Spoke has gone", () => {
-  test("everything of its cluster goes, and the namespace with the feature", async () => {
+  test("everything of its cluster goes, and the namespace and the definitions with the feature", async () => {
     expect(client.run(["delete", "spoke", "blue", "--namespace", "spokes"])).toMatchObject({ ok: true });
     for (const args of everythingOf("blue"))
       await expect.poll(() => remove(...args), { timeout: 30_000 }).toMatchObject({ ok: true });
+    for (const name of definitionsOfClusters) expect(remove("crd", name), name).toMatchObject({ ok: true });
     expect(remove("namespace", inClusters)).toMatchObject({ ok: true });
   });
 

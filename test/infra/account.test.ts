@@ -140,7 +140,7 @@ describe("the configuration of an account's stack", () => {
       "addonPermissions",
     ]);
     expect(problems.find(({ key }) => key === "secretsKeyArn")?.remedy).toBe(
-      "pulumi config set secretsKeyArn arn:aws:kms:<region>:<the hub's account>:key/<id>",
+      "pulumi config set --plaintext secretsKeyArn 'arn:aws:kms:<region>:<account of the hub>:key/<id>'",
     );
   });
 

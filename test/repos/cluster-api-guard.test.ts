@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   anotherCluster,
+  definitionsOfClusters,
   inClusters,
   madeByClusterApi,
   partsOf,
@@ -19,6 +20,11 @@ const objects = build(join(system, "platform", "hub", "cluster-api", "clusters")
 const policy = objects.find(({ kind }) => kind === "ValidatingAdmissionPolicy") as Manifest;
 const binding = objects.find(({ kind }) => kind === "ValidatingAdmissionPolicyBinding") as Manifest;
 const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: inClusters } };
+const definitionOf = (name: string) => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name },
+});
 const blue = spokeOf("blue", madeByClusterApi);
 
 const [cluster, controlPlane, managedCluster, machinePool] = partsOf("blue");
@@ -51,6 +57,21 @@ describe("the guard of clusters that Cluster API makes", () => {
       expect(removal(each, spokeOf("blue"))).toBeUndefined();
     },
   );
+
+  test("keeps a definition with which every cluster would go, while there is a Spoke of one, and others not", () => {
+    for (const name of definitionsOfClusters) {
+      expect(removal(definitionOf(name)), name).toContain("of Spoke blue, which still exists");
+      expect(removal(definitionOf(name), spokeOf("blue")), name).toBeUndefined();
+    }
+    expect(removal(definitionOf("machinedeployments.cluster.x-k8s.io"))).toBeUndefined();
+  });
+
+  test("knows a release by the cluster in its values too, whatever it is called", () => {
+    const { releaseName: _, ...spec } = releaseOf("blue").spec;
+    const unnamed = { ...releaseOf("blue"), spec };
+    expect(removal(unnamed)).toContain("belongs to the cluster of Spoke blue");
+    expect(removal(unnamed, spokeOf("green", madeByClusterApi))).toBeUndefined();
+  });
 
   test.each(anotherCluster)("keeps a release from becoming %s", (_what, spec) => {
     expect(change(spec)).toContain("got a change that makes it another cluster");

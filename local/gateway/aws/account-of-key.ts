@@ -22,7 +22,8 @@ export function accountsOfKeys({ endpoint, region, key }: { endpoint: string; re
       known.set(AccessKeyId, Account);
       return Account;
     } catch (error) {
-      if (error instanceof STSServiceException) return ACCOUNT;
+      // So STS answers for a key that nobody has, and for what can be none.
+      if (error instanceof STSServiceException && error.name === "ValidationError") return ACCOUNT;
       throw error;
     }
   };

@@ -8,9 +8,11 @@ import { CreateClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
 import {
   CreatePolicyCommand,
   CreateRoleCommand,
+  type CreateRoleCommandInput,
   DeleteRoleCommand,
   ListRolesCommand,
   PutRolePermissionsBoundaryCommand,
+  UpdateAssumeRolePolicyCommand,
 } from "@aws-sdk/client-iam";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -112,6 +114,34 @@ describe("what the emulator's evaluation gained", () => {
     const bounded = cloud.as(await assume(cloud.deployer, "bounded"));
     expect(await outcome(bounded.eks.send(new ListClustersCommand({})))).toBe("allowed");
     expect(await outcome(bounded.iam.send(new ListRolesCommand({})))).toBe("AccessDenied");
+  });
+
+  test("a role is deleted and trusted anew by whom its boundary and its tags let", async () => {
+    const PolicyDocument = JSON.stringify(allow({ Action: "ec2:*" }));
+    await cloud.deployer.iam.send(new CreatePolicyCommand({ PolicyName: "of-makers", PolicyDocument }));
+    const PermissionsBoundary = arnOf("policy/of-makers");
+    const makes = (RoleName: string, more: Partial<CreateRoleCommandInput> = {}) =>
+      cloud.deployer.iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: eksTrust, ...more }));
+    const Tags = [{ Key: "made-by", Value: "maker" }];
+    await makes("its-own", { PermissionsBoundary, Tags });
+    await makes("its-own-unbounded", { Tags });
+    await makes("of-others", { PermissionsBoundary, Tags: [{ Key: "made-by", Value: "others" }] });
+    const { iam } = await cloud.roleWith(
+      "maker",
+      allow({
+        Action: ["iam:DeleteRole", "iam:UpdateAssumeRolePolicy"],
+        Condition: {
+          StringEquals: { "iam:PermissionsBoundary": PermissionsBoundary, "iam:ResourceTag/made-by": "maker" },
+        },
+      }),
+    );
+    const changes = async (RoleName: string) => [
+      await outcome(iam.send(new UpdateAssumeRolePolicyCommand({ RoleName, PolicyDocument: eksTrust }))),
+      await outcome(iam.send(new DeleteRoleCommand({ RoleName }))),
+    ];
+    for (const role of ["its-own-unbounded", "of-others"])
+      expect(await changes(role), role).toEqual(["AccessDenied", "AccessDenied"]);
+    expect(await changes("its-own")).toEqual(["allowed", "allowed"]);
   });
 
   test("each item of a DynamoDB transaction is judged on its own table", async () => {

@@ -93,10 +93,15 @@ describe("the Auto Scaling group of a node group", () => {
       const Resource = "arn:aws:autoscaling:us-east-1:000000000000:autoScalingGroup:*";
       return cloud.roleWith(role, allow({ Action: "autoscaling:CreateOrUpdateTags", Resource, Condition }));
     };
-    const tag = `ResourceId=${name},ResourceType=auto-scaling-group,Key=team,Value=payments,PropagateAtLaunch=true`;
-    const add = async (by: Clients) => autoscaling(by, "create-or-update-tags", "--tags", tag);
-    await expect(add(await tagger("other", "two*"))).rejects.toThrow("AccessDenied");
-    await add(await tagger("own", "one*"));
+    const tag = (of: string) =>
+      `ResourceId=${of},ResourceType=auto-scaling-group,Key=team,Value=payments,PropagateAtLaunch=true`;
+    const add = async (by: Clients, ...names: string[]) =>
+      autoscaling(by, "create-or-update-tags", "--tags", ...names.map(tag));
+    await expect(add(await tagger("other", "two*"), name)).rejects.toThrow("AccessDenied");
+    const own = await tagger("own", "one*");
+    await expect(add(own, name, "another")).rejects.toThrow("AccessDenied");
+    expect(tagsOf((await groups())[0])).toEqual(ofEks);
+    await add(own, name);
     const { eks } = cloud.deployer;
     const scalingConfig = { minSize: 1, desiredSize: 2, maxSize: 3 };
     await eks.send(new UpdateNodegroupConfigCommand({ ...group, scalingConfig }));

@@ -48,6 +48,11 @@ export const partsOf = (name: string) =>
     metadata: { name: `fleet-spoke-${name}`, namespace: inClusters, labels: { "fleet.internal/cluster": name } },
   }));
 
+/** The definitions with which every cluster would go. */
+export const definitionsOfClusters = kindsOfCluster
+  .slice(0, 3)
+  .map(([group, kind]) => `${kind.toLowerCase()}s.${group}`);
+
 /** Changes of a release's specification that would have Helm remove the cluster that it is. */
 export const anotherCluster: readonly (readonly [string, object])[] = [
   ["another release", { releaseName: "red" }],

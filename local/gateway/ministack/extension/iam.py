@@ -8,7 +8,7 @@ _ON_BOUNDED_ENTITY = {
     for entity in ("Role", "User")
     for verb, noun in (("Attach", "Policy"), ("Detach", "Policy"), ("Put", "Policy"), ("Delete", "Policy"),
                        ("Delete", "PermissionsBoundary"))
-}
+} | {"DeleteRole", "GetRole", "UpdateAssumeRolePolicy", "UpdateRole", "UpdateRoleDescription"}
 _SETS_BOUNDARY = {"CreateRole", "CreateUser", "PutRolePermissionsBoundary", "PutUserPermissionsBoundary"}
 
 
@@ -26,8 +26,10 @@ def extend(_app, _secret):
     def context(operation, param):
         if operation in _SETS_BOUNDARY:
             yield "iam:PermissionsBoundary", param("PermissionsBoundary")
+        entity = iam._roles.get(param("RoleName")) or iam._users.get(param("UserName")) or {}
+        for tag in entity.get("Tags") or []:
+            yield f"iam:ResourceTag/{tag['Key']}", tag["Value"]
         if operation in _ON_BOUNDED_ENTITY:
-            entity = iam._roles.get(param("RoleName")) or iam._users.get(param("UserName")) or {}
             yield "iam:PermissionsBoundary", entity.get("PermissionsBoundary")
         if operation.endswith("Policy") and operation.startswith(("Attach", "Detach")):
             yield "iam:PolicyARN", param("PolicyArn")

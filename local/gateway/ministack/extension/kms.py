@@ -64,7 +64,7 @@ def extend(app, _secret):
             return None
         try:
             missing = missing_principals(policy)
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, TypeError):
             return malformed("The policy is not a valid JSON document")
         if missing:
             return malformed("Policy contains a statement with one or more invalid principals.")
@@ -72,9 +72,11 @@ def extend(app, _secret):
         if key is None or request.get("BypassPolicyLockoutSafetyCheck") is True:
             return None
         tags = {f"aws:ResourceTag/{tag['TagKey']}": tag["TagValue"] for tag in request.get("Tags") or []}
-        _proposed.set({key["Arn"]: policy})
-        denied = evaluator.enforce(access_key, "kms:PutKeyPolicy", "kms", get_region(), key["Arn"], tags)
-        _proposed.set({})
+        judged = _proposed.set({key["Arn"]: policy})
+        try:
+            denied = evaluator.enforce(access_key, "kms:PutKeyPolicy", "kms", get_region(), key["Arn"], tags)
+        finally:
+            _proposed.reset(judged)
         if denied or not lets_root(access_key, policy, key["Arn"]):
             return malformed("The new key policy will not allow you to update the key policy in the future.")
         return None

@@ -1,4 +1,6 @@
-"""Auto Scaling groups: those that EKS makes for node groups, and the group that a call of tags is about."""
+"""Auto Scaling groups: those that EKS makes for node groups, and the groups that a call of tags is about."""
+
+import itertools
 
 from .authorization import CALLS, TAGS
 from .shared import replace
@@ -42,10 +44,17 @@ def extend(_app, _secret):
         return resize
 
     def judge(call):
-        name = call.param("Tags.member.1.ResourceId")
-        if call.operation in ("CreateOrUpdateTags", "DeleteTags") and name:
-            known = autoscaling._asgs.get(name)
-            call.resources = [known["AutoScalingGroupARN"] if known else call.arn(f"autoScalingGroup:*:autoScalingGroupName/{name}")]
+        if call.operation in ("CreateOrUpdateTags", "DeleteTags"):
+            call.resources = [arn_of(call, name) for name in tagged(call)] or call.resources
+
+    def tagged(call):
+        """The groups whose tags a call changes: it may name several."""
+        tag_numbers = itertools.takewhile(lambda at: call.param(f"Tags.member.{at}.Key"), itertools.count(1))
+        return list(dict.fromkeys(call.param(f"Tags.member.{at}.ResourceId") for at in tag_numbers))
+
+    def arn_of(call, name):
+        known = autoscaling._asgs.get(name)
+        return known["AutoScalingGroupARN"] if known else call.arn(f"autoScalingGroup:*:autoScalingGroupName/{name}")
 
     def tags(arn):
         # Where no group is known by its name alone, ministack has `*` for the ID in the ARN.

@@ -92,7 +92,7 @@ def extend(app, _secret):
 def unsupported(policy):
     try:
         return isinstance(policy, str) and bool(missing_principals(policy))
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, TypeError):
         # Secrets Manager's own handler says what is wrong with the document.
         return False
 
