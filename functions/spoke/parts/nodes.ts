@@ -121,7 +121,7 @@ function scaling(
 const effects = { NoSchedule: "NO_SCHEDULE", PreferNoSchedule: "PREFER_NO_SCHEDULE", NoExecute: "NO_EXECUTE" } as const;
 
 /** Without taints an empty list: what is left out, the provider fills in from AWS, which still has the former ones (upjet, pkg/resource). */
-const marks = ({ labels, taints }: Pick<AskedGroup, "labels" | "taints">): object => ({
+const marks = (labels: AskedGroup["labels"], taints: AskedGroup["taints"]): object => ({
   ...(labels && { labels }),
   ...(taints && {
     taint: taints.map(({ key, value, effect }) => ({ key, ...(value && { value }), effect: effects[effect] })),
@@ -160,7 +160,7 @@ function nodeGroup(context: Context, group: NodeGroup, groups: readonly NodeGrou
       instanceTypes: asked.instanceTypes,
       capacityType: asked.capacityType,
       amiType: asked.amiType,
-      ...marks({ labels: asked.labels, taints: presentTaints(context, group, groups) }),
+      ...marks(asked.labels, presentTaints(context, group, groups)),
       scalingConfig,
       updateConfig: { maxUnavailable: 1 },
       launchTemplate: { id: known.launchTemplate, version: String(known.launchTemplateVersion) },
