@@ -135,9 +135,10 @@ async function reportNow(fleet: Fleet, keys: readonly Key[], isOffline: boolean,
 
 /** Puts a text in the place of a file's, all of it or nothing. */
 async function replaceFile(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
+  // Of a name that nobody can have taken, or led elsewhere, in a folder that others write to.
+  const draft = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
-    await writeFile(draft, text);
+    await writeFile(draft, text, { flag: "wx" });
     await rename(draft, file);
   } finally {
     await rm(draft, { force: true });

@@ -23,11 +23,16 @@ interface Pace {
   readonly interval: number;
   /** For a spoke's answer. */
   readonly deadline: number;
-  /** After this long without a question nobody looks, and nothing is asked any more. */
+  /**
+   * After this long without a question nobody looks, and nothing is asked any more. More than the minute between two questions of a page in
+   * the background (Chrome, "Heavy throttling of chained JS timers").
+   */
   readonly idle: number;
 }
 
-const usual: Pace = { interval: 1500, deadline: 4000, idle: 30_000 };
+const usual: Pace = { interval: 1500, deadline: 4000, idle: 90_000 };
+
+type Part = "hub" | "spokes";
 
 /** What was read of the hub, and what could not be. */
 interface Seen {
@@ -35,6 +40,8 @@ interface Seen {
   /** Why the spokes could not be asked. */
   readonly unasked: string | undefined;
   readonly failure: string | undefined;
+  /** What was seen before nobody looked for a while, and not since. */
+  readonly past: readonly Part[];
 }
 
 /** The page and the data of a report; the tag changes with anything but the time of the look. */
@@ -62,11 +69,13 @@ export async function live(
   { interval, deadline, idle }: Pace = usual,
 ): Promise<Live> {
   const found = new Map<string, Look>();
-  let seen: Seen = { facts: await readHub(fleet.hub), unasked: undefined, failure: undefined };
+  let seen: Seen = { facts: await readHub(fleet.hub), unasked: undefined, failure: undefined, past: [] };
   let lastAsked = now();
   let shown: Shown | undefined;
   const show = (): Shown => {
-    const { facts, unasked, failure } = seen;
+    const { facts, unasked, past } = seen;
+    const failure =
+      seen.failure ?? (past.length > 0 ? "nobody looked for a while, so it is being asked again" : undefined);
     const total = facts.spokes.length;
     const sofar = isOffline || found.size >= total ? [] : [`${found.size} of ${total} spokes have been asked so far`];
     const notSeen = [...facts.notSeen, ...(unasked === undefined ? sofar : [unasked])];
@@ -74,6 +83,7 @@ export async function live(
     return shown;
   };
 
+  const seenAnew = (part: Part) => seen.past.filter((each) => each !== part);
   const again = async (work: () => Promise<void>) => {
     while (!signal.aborted) {
       if (now() - lastAsked < idle) await work();
@@ -83,7 +93,7 @@ export async function live(
   const lookAtHub = async () => {
     try {
       const facts = await readHub(fleet.hub);
-      seen = { ...seen, facts, failure: undefined };
+      seen = { ...seen, facts, failure: undefined, past: seenAnew("hub") };
     } catch (error) {
       seen = { ...seen, failure: shownText((error as Error).message) };
     }
@@ -96,7 +106,7 @@ export async function live(
       await looks(fleet, seen.facts.spokes, { deadline, atOnce: 50 }, (spoke, look) =>
         found.set(spoke.metadata.name, look),
       );
-      seen = { ...seen, unasked: undefined };
+      seen = { ...seen, unasked: undefined, past: seenAnew("spokes") };
     } catch (error) {
       seen = { ...seen, unasked: (error as Error).message };
     }
@@ -105,7 +115,7 @@ export async function live(
   return {
     shown() {
       if (now() - lastAsked >= idle) {
-        seen = { ...seen, failure: "nobody looked for a while, so it is being asked again" };
+        seen = { ...seen, past: isOffline ? ["hub"] : ["hub", "spokes"] };
         show();
       }
       lastAsked = now();

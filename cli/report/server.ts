@@ -35,7 +35,8 @@ const plain = (status: number, text: string, more: Answer["headers"] = {}): Answ
 
 /** A name of another page that leads to this machine (DNS rebinding) is not one of ours. */
 const isOwnHost = (host: string | undefined, port: number): boolean =>
-  [`127.0.0.1:${port}`, `localhost:${port}`].includes(host ?? "");
+  // Browsers name no port where it is the one of HTTP.
+  ["127.0.0.1", "localhost"].some((own) => host === `${own}:${port}` || (port === 80 && host === own));
 
 function answerTo(
   { method = "", url, headers: asked }: IncomingMessage,

@@ -3,10 +3,18 @@ import { shownLine } from "../why/findings.ts";
 
 /** What of a cluster's texts may be shown to whoever has the report: a file is passed on. */
 
-/** User and password in a URL, assignments of what names a credential, and what an HTTP header authenticates with. */
+/** What a name has in it that names a credential. */
+const naming = "[\\w-]*(?:password|passwd|secret|token|signature|credential)[\\w-]*";
+
+/** User and password in a URL, values of what names a credential, and what an HTTP header authenticates with. */
 const forms: readonly (readonly [RegExp, string])[] = [
   [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, "$1"],
-  [/\b([\w-]*(?:password|passwd|secret|token|signature|credential)[\w-]*=)[^\s&;,]+/gi, "$1(left out)"],
+  [new RegExp(`\\b(${naming}=)[^\\s&;,]+`, "gi"), "$1(left out)"],
+  // In JSON, and in JSON within a text in quotes.
+  [new RegExp(`((["'])${naming}\\2\\s*:\\s*(["']))(?:\\\\.|(?!\\3).)*`, "gi"), "$1(left out)"],
+  [new RegExp(`(\\\\"${naming}\\\\"\\s*:\\s*\\\\")(?:(?!\\\\").)*`, "gi"), "$1(left out)"],
+  // In YAML only names that no sentence has before a colon, as in "token: unexpected end".
+  [/\b((?:password|passwd):\s*)\S+/gi, "$1(left out)"],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9+/=._~-]{12,}/g, "$1 (left out)"],
 ];
 

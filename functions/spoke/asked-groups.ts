@@ -10,7 +10,7 @@ export interface AskedGroup extends Omit<NodeGroupSpec, "amiFamily" | "labels" |
   readonly taints?: readonly Taint[];
 }
 
-/** The name in `spec.nodeGroups` of the group that `spec.nodes` makes: a Spoke that goes over to `nodeGroups` keeps its nodes by it. */
+/** The name in `spec.nodeGroups` of the group that `spec.nodes` makes: a Spoke that switches to `nodeGroups` keeps its nodes by it. */
 export const firstGroup = "nodes";
 
 /** What the nodes of a group are called in tags, behind the name of their cluster. */

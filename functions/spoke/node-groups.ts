@@ -1,4 +1,5 @@
 import { type FixedNodeFields, nodeDigest, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
+import type { Taint } from "./api.ts";
 import { type AskedGroup, askedGroups, firstGroup } from "./asked-groups.ts";
 import type { Context } from "./context.ts";
 import { existingIds } from "./existing.ts";
@@ -119,20 +120,37 @@ export function nodeGroups(known: Known): NodeGroups {
 export const oldestNodes = (observed: Context["observed"], groups: readonly NodeGroup[]): string | undefined =>
   groups.flatMap(({ serving }) => observed.text(serving, "version") ?? []).sort(compareVersions)[0];
 
-/** Whether a group works, and its nodes take pods that tolerate nothing. */
-export function takesAll(observed: Context["observed"], group: Resource): boolean {
+/** Whether a group lets pods in that tolerate nothing. What taints that of `spec.nodes` has is nobody's business. */
+function isOpen({ observed, spoke }: Known, group: Resource): boolean {
+  if (spoke.spec.nodeGroups === undefined) return true;
   const { spec, status } = observed.get(group) ?? {};
   // As AWS has them; before it tells, as they were requested.
   const taints = at(status, "atProvider", "taint") ?? at(spec, "forProvider", "taint") ?? [];
-  const isOpen = Array.isArray(taints) && taints.every((taint) => at(taint, "effect") === "PREFER_NO_SCHEDULE");
-  return isOpen && observed.ready(group);
+  return Array.isArray(taints) && taints.every((taint) => at(taint, "effect") === "PREFER_NO_SCHEDULE");
 }
+
+/** Whether a group works, and its nodes take pods that tolerate nothing. */
+const takesAll = (known: Known, group: Resource): boolean => known.observed.ready(group) && isOpen(known, group);
+
+const isSoft = ({ effect }: Taint): boolean => effect === "PreferNoSchedule";
+
+/** Whether a group that is to be open to all pods is there: what else runs them may go, or get its taints. */
+export const anyToStayOpen = (known: Known, groups: readonly NodeGroup[]): boolean =>
+  groups.some(({ asked: { taints = [] }, wanted }) => taints.every(isSoft) && takesAll(known, wanted.group));
+
+/** The taints that a group is to have now: one that is open stays so until one is there that is to be. */
+export const presentTaints = (
+  known: Known,
+  { asked: { taints }, wanted: { group } }: NodeGroup,
+  groups: readonly NodeGroup[],
+): readonly Taint[] | undefined =>
+  known.observed.has(group) && isOpen(known, group) && !anyToStayOpen(known, groups) ? taints?.filter(isSoft) : taints;
 
 /** Known once nodes are there that take what every cluster runs: CoreDNS, the EBS CSI driver, Flux. */
 export function anyNodes(context: Known): Fact<true> {
   const { groups, leaving } = nodeGroups(context);
   const all = [...groups.flatMap(({ wanted, former }) => [wanted.group, ...former]), ...leaving];
-  return fact("nodes", all.some((group) => takesAll(context.observed, group)) || undefined);
+  return fact("nodes", all.some((group) => takesAll(context, group)) || undefined);
 }
 
 /** Launch templates of groups that the Spoke asked for before. They go after these, whose nodes EKS drains meanwhile. */

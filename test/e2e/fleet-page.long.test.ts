@@ -222,6 +222,13 @@ describe("the page that is served", () => {
     expect(await shownRows(page).count()).toBe(1);
     expect(await page.locator("details[open]").getAttribute("id")).toBe("applications-blue");
     expect(await page.evaluate("document.activeElement.closest('details')?.id")).toBe("applications-blue");
+    await filter(page).fill("");
+    const focused = "document.activeElement.textContent";
+    await page.locator("#spokes th a").nth(1).focus();
+    const link = await page.evaluate(focused);
+    shown = shownOf(demo("the image shop/cart:10 is not there"), undefined, shown);
+    await expect.poll(() => page.locator("#attention").textContent(), { timeout: 10_000 }).toContain("shop/cart:10");
+    expect(await page.evaluate(focused)).toBe(link);
     expect(noted.errors).toEqual([]);
   });
 

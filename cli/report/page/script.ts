@@ -62,14 +62,24 @@ export const script = `
   const contact = document.getElementById("contact");
   let etag = document.body.dataset.etag;
   let last = Date.now();
+  const stops = (id) => [...(document.getElementById(id)?.querySelectorAll("summary, a") ?? [])];
+  const isSame = (a, b) => a.getAttribute("href") === b.getAttribute("href") && a.textContent === b.textContent;
+  const placeOf = (element) => {
+    const id = element.closest("[id]")?.id;
+    return { id, element, index: stops(id).indexOf(element) };
+  };
+  // The same link, else what has come in its place; what is not replaced, such as the filter, has kept the keyboard.
+  const focusAt = ({ id, element, index }) => {
+    if (!element.isConnected) (stops(id).find((each) => isSame(each, element)) ?? stops(id)[index])?.focus();
+  };
   const show = (text) => {
     const next = new DOMParser().parseFromString(text, "text/html");
     const open = new Set([...main.querySelectorAll("details[open]")].map(({ id }) => id));
-    const focused = main.contains(document.activeElement) ? document.activeElement.closest("[id]")?.id : undefined;
+    const place = main.contains(document.activeElement) ? placeOf(document.activeElement) : undefined;
     for (const id of ["now", "rest"])
       document.getElementById(id).replaceChildren(...next.getElementById(id).childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-    if (focused) (document.getElementById(focused)?.querySelector("summary, a") ?? document.getElementById(focused))?.focus();
+    if (place) focusAt(place);
     document.title = next.title;
     const summary = next.getElementById("said").textContent;
     if (said.textContent !== summary) said.textContent = summary;

@@ -9,12 +9,13 @@ import { fact } from "../facts.ts";
 import { at, type KubeObject } from "../kube.ts";
 import { isMadeElsewhere } from "../made-elsewhere.ts";
 import {
+  anyToStayOpen,
   leavingTemplates,
   type NodeGroup,
   type NodeGroups,
   nodeGroupOf,
   nodeGroups,
-  takesAll,
+  presentTaints,
   templateOf,
 } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
@@ -120,14 +121,14 @@ function scaling(
 const effects = { NoSchedule: "NO_SCHEDULE", PreferNoSchedule: "PREFER_NO_SCHEDULE", NoExecute: "NO_EXECUTE" } as const;
 
 /** Without taints an empty list: what is left out, the provider fills in from AWS, which still has the former ones (upjet, pkg/resource). */
-const marks = ({ labels, taints }: AskedGroup): object => ({
+const marks = (labels: AskedGroup["labels"], taints: AskedGroup["taints"]): object => ({
   ...(labels && { labels }),
   ...(taints && {
     taint: taints.map(({ key, value, effect }) => ({ key, ...(value && { value }), effect: effects[effect] })),
   }),
 });
 
-function nodeGroup(context: Context, group: NodeGroup, role: RoleArgs): void {
+function nodeGroup(context: Context, group: NodeGroup, groups: readonly NodeGroup[], role: RoleArgs): void {
   const { composer, facts, names, spoke, tags } = context;
   const { asked, wanted } = group;
   const version = nodesVersion(context, group);
@@ -159,7 +160,7 @@ function nodeGroup(context: Context, group: NodeGroup, role: RoleArgs): void {
       instanceTypes: asked.instanceTypes,
       capacityType: asked.capacityType,
       amiType: asked.amiType,
-      ...marks(asked),
+      ...marks(asked.labels, presentTaints(context, group, groups)),
       scalingConfig,
       updateConfig: { maxUnavailable: 1 },
       launchTemplate: { id: known.launchTemplate, version: String(known.launchTemplateVersion) },
@@ -171,10 +172,11 @@ function nodeGroup(context: Context, group: NodeGroup, role: RoleArgs): void {
 /** Keeps what the Spoke asked for before until others have taken its place, and each launch template until its group is gone. */
 function keepFormer(context: Context, { groups, leaving }: NodeGroups): void {
   const { composer, labelled, observed, spoke } = context;
-  const stays = (group: NodeGroup) => !observed.ready(group.wanted.group) || isDeleting(spoke);
-  for (const group of groups.filter(stays)) for (const former of group.former) composer.keep(former);
-  const isTakenOver = !groups.some(stays) && groups.some(({ wanted }) => takesAll(observed, wanted.group));
-  if (!isTakenOver) for (const group of leaving) composer.keep(group);
+  const isTakenOver = anyToStayOpen(context, groups) && !isDeleting(spoke);
+  const areReady = groups.filter(({ wanted }) => observed.ready(wanted.group));
+  for (const group of groups)
+    if (!isTakenOver || !areReady.includes(group)) for (const former of group.former) composer.keep(former);
+  if (!isTakenOver || areReady.length < groups.length) for (const group of leaving) composer.keep(group);
   // Crossplane forgets a node group before it is gone.
   const keys = [...observed.objects.keys(), ...labelled.map(compositionName)];
   const left = new Set(keys.map((key) => nodeGroupOf(key ?? "")?.group));
@@ -195,5 +197,5 @@ export function composeNodes(context: Context): void {
   composeRole(context, role);
   for (const { asked } of all.groups) launchTemplate(context, asked);
   keepFormer(context, all);
-  for (const group of all.groups) nodeGroup(context, group, role);
+  for (const group of all.groups) nodeGroup(context, group, all.groups, role);
 }

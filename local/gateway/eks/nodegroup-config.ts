@@ -37,8 +37,8 @@ export const labels = z
     z
       .string()
       .regex(
-        /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/,
-        'a label of Kubernetes has at most 63 letters, digits, "-", "_" and "."',
+        /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/,
+        'a label of EKS has a value of 1 to 63 letters, digits, "-", "_" and "."',
       ),
   )
   .refine(

@@ -66,6 +66,35 @@ test("nothing is asked while nobody looks", async () => {
   expect(list.mock.calls.length).toBeGreaterThan(calls);
 });
 
+test("what spokes said before nobody looked is not shown as of now until they have been asked again", async () => {
+  const blue = serving([app("shop", "b")]);
+  let answer = Promise.resolve();
+  const slow = { ...blue, list: (...asked: Parameters<typeof blue.list>) => answer.then(() => blue.list(...asked)) };
+  const fleet = fleetOf([spoke("blue"), cluster("blue")], { blue: slow });
+  const list = vi.fn(fleet.hub.list);
+  const controller = new AbortController();
+  controllers.push(controller);
+  const { shown } = await live(
+    { ...fleet, hub: { ...fleet.hub, list } },
+    { keys: [], isOffline: false, now: () => time },
+    controller.signal,
+    { ...pace, deadline: 60_000 },
+  );
+  await until(() => shown().html.includes("1 of 1 application well"));
+  let release = () => {};
+  answer = new Promise((resolve) => {
+    release = resolve;
+  });
+  time += pace.idle;
+  expect(shown().html).toContain("nobody looked for a while");
+  const calls = list.mock.calls.length;
+  // The hub has been read several times since.
+  await until(() => list.mock.calls.length > calls + 20);
+  expect(shown().html).toContain("nobody looked for a while");
+  release();
+  await until(() => !shown().html.includes("nobody looked for a while"));
+});
+
 test("it ends with the signal, and does not begin where the hub shows its reader nothing", async () => {
   const { ended, controller } = await started([spoke("blue"), cluster("blue")], []);
   controller.abort();

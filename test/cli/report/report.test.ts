@@ -163,6 +163,9 @@ test("nothing that looks like a credential is in it, wherever a cluster says it"
     `push with ${token} refused`,
     `GET https://host/x?X-Amz-Signature=0123456789abcdef&a=b`,
     `Authorization: Bearer abcdefghijklmnop`,
+    `can't parse {"api_token": "fedcba9876543210", 'password':'a "quoted" c'}`,
+    `password: correcthorse`,
+    String.raw`the answer was "{\"client_secret\": \"batterystaple\", \"b\": 1}"`,
   ].join("\n");
   const broken = source("gitops-system", "main", "a", {
     spec: { url: "https://robot:hunter2@github.com/example/gitops-system" },
@@ -175,7 +178,17 @@ test("nothing that looks like a credential is in it, wherever a cluster says it"
     { blue: { objects: [app("shop", "b", failing(said))] } },
   );
   const text = JSON.stringify(made);
-  for (const secret of ["hunter2", token, "0123456789abcdef", "abcdefghijklmnop"]) expect(text).not.toContain(secret);
+  for (const secret of [
+    "hunter2",
+    token,
+    "0123456789abcdef",
+    "abcdefghijklmnop",
+    "fedcba9876543210",
+    "quoted",
+    "correcthorse",
+    "batterystaple",
+  ])
+    expect(text).not.toContain(secret);
   expect(text).toContain("https://git.example.com/x");
   expect(made.sources[0]?.link).toBe("https://github.com/example/gitops-system");
 });

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { listen, type Shown, serverOf } from "../../../cli/report/server.ts";
 
 let shown: Shown = { html: "<p>one", json: "{}\n", etag: '"1"' };
@@ -45,6 +45,16 @@ test("a page of another name that leads here gets nothing", async () => {
   const asked = await ask("/folder/", "GET", { Host: `evil.example:${port}` });
   expect(asked).toMatchObject({ status: 421, body: expect.not.stringContaining("one") });
   expect(await ask("/folder/", "GET", { Host: `localhost:${port}` })).toMatchObject({ status: 200 });
+});
+
+test("on HTTP's own port a browser names none", () => {
+  const statusOf = (localPort: number) => {
+    const writeHead = vi.fn();
+    const asked = { method: "GET", url: "/folder/", headers: { host: "127.0.0.1" }, socket: { localPort } };
+    server.emit("request", asked, { writeHead, end: () => {} });
+    return writeHead.mock.calls[0]?.[0];
+  };
+  expect([statusOf(80), statusOf(8080)]).toEqual([200, 421]);
 });
 
 test("nothing can be written", async () => {

@@ -1,42 +1,14 @@
 import { _InstanceType } from "@aws-sdk/client-ec2";
 import { describe, expect, it } from "vitest";
-import type { NodeGroupSpec } from "../../../functions/spoke/api.ts";
 import { amiTypeOf } from "../../../functions/spoke/asked-groups.ts";
-import { at } from "../../../functions/spoke/kube.ts";
 import { arm, hasNvidia, nvidia } from "../../../lib/instance-types.ts";
 import { nameLimits } from "../../../lib/names.ts";
-import { nodeDigest } from "../../../lib/node-groups.ts";
 import type { Schema } from "../../../lib/openapi.ts";
 import { spokeNames } from "../../../lib/spoke.ts";
 import { definition, spokeSchema } from "./support/definition.ts";
 import { nodeGroup, settings, spoke } from "./support/fixtures.ts";
+import { batch, batchKey, change, creating, gpu, gpuKey, keyOf, ofNodes, withGroups } from "./support/node-groups.ts";
 import { failing, running, World } from "./support/world.ts";
-
-/** Groups as a person writes them. */
-type Written = Partial<NodeGroupSpec> & Pick<NodeGroupSpec, "name">;
-const withGroups = (...nodeGroups: Written[]) => spoke({ nodeGroups });
-/** With the defaults of the definition, as the API server has them. */
-const change = (world: World, ...nodeGroups: Written[]) =>
-  world.change({ nodeGroups: withGroups(...nodeGroups).spec.nodeGroups });
-
-const gpu = {
-  name: "gpu",
-  instanceTypes: ["g6.xlarge"],
-  taints: [{ key: "nvidia.com/gpu", value: "true", effect: "NoSchedule" }],
-} as const satisfies Written;
-const batch = { name: "batch", instanceTypes: ["m7g.large"], amiFamily: "Bottlerocket" } as const satisfies Written;
-
-const keyOf = (group: string, instanceTypes: readonly string[], amiType: string) =>
-  `node-group-${group}-${nodeDigest({ instanceTypes, amiType, capacityType: "ON_DEMAND" })}`;
-const gpuKey = keyOf("gpu", gpu.instanceTypes, "AL2023_x86_64_NVIDIA");
-const batchKey = keyOf("batch", batch.instanceTypes, "BOTTLEROCKET_ARM_64");
-const ofNodes = (world: World) =>
-  [...world.live.keys()].filter((key) => /^(node-group|launch-template)/.test(key)).sort();
-
-const creating = (status: Record<string, unknown>) => ({
-  ...status,
-  conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
-});
 
 describe("the AMI of a group", () => {
   it.each([
@@ -255,85 +227,5 @@ describe("node groups of a Spoke", () => {
       return [first, ...further.map(furtherTemplate)];
     });
     expect(new Set(names).size).toBe(names.length);
-  });
-});
-
-describe("a node group that leaves the list", () => {
-  it("goes when all others are ready, and its launch template only when its nodes are gone", () => {
-    const world = running(withGroups({ name: "nodes" }, gpu));
-    world.reports.set(batchKey, creating);
-    change(world, { name: "nodes" }, batch);
-    world.settle();
-    expect(world.live.get(gpuKey)?.deleting).toBe(false);
-    expect(world.answer?.status.nodeGroups?.at(-1)).toMatchObject({ name: "gpu", state: "Leaving" });
-    world.reports.clear();
-    world.stuck.add(gpuKey);
-    for (let step = 0; step < 10; step += 1) world.step();
-    expect(world.live.get(gpuKey)?.deleting).toBe(true);
-    expect(world.live.get("launch-template-gpu")?.deleting).toBe(false);
-    expect(world.answer?.ttl).toBe(15);
-    world.stuck.clear();
-    expect(world.settle().ready).toBe(true);
-    expect(world.removed).toEqual([gpuKey, "launch-template-gpu"]);
-    expect(world.answer?.ttl).toBe(300);
-  });
-
-  it("stays while the nodes of no other take its pods, because AWS has not yet taken their taints from them", () => {
-    const world = running(withGroups({ name: "nodes" }, gpu));
-    world.reports.set(gpuKey, (status) => ({
-      ...status,
-      atProvider: { ...(status["atProvider"] as object), taint: [{ key: "nvidia.com/gpu", effect: "NO_SCHEDULE" }] },
-    }));
-    world.settle();
-    change(world, { ...gpu, taints: [] });
-    world.settle();
-    expect(world.forProvider(gpuKey)["taint"]).toEqual([]);
-    expect(world.live.get(nodeGroup)?.deleting).toBe(false);
-    world.reports.clear();
-    expect(world.settle().ready).toBe(true);
-    expect(world.removed).toEqual([nodeGroup, "launch-template"]);
-  });
-
-  it("is the one of nodes, too, once another group takes its place", () => {
-    const world = running(spoke());
-    change(world, { name: "main" });
-    expect(world.settle().ready).toBe(true);
-    expect(world.removed).toEqual([nodeGroup, "launch-template"]);
-  });
-
-  it("and that AWS never made is not waited for", () => {
-    const world = running(withGroups({ name: "nodes" }, { ...gpu, instanceTypes: ["g6.gigantic"] }));
-    const wrong = keyOf("gpu", ["g6.gigantic"], "AL2023_x86_64_NVIDIA");
-    world.reports.set(wrong, failing("InvalidParameterException: instance types do not exist"));
-    world.reports.set(batchKey, creating);
-    world.settle();
-    change(world, { name: "nodes" }, batch);
-    world.settle();
-    expect(world.live.has(wrong)).toBe(false);
-  });
-
-  it("does not hinder a removal of the Spoke, which takes it and its launch template in order", () => {
-    const world = running(withGroups({ name: "nodes" }, gpu));
-    world.stuck.add(gpuKey);
-    change(world, { name: "nodes" });
-    for (let step = 0; step < 5; step += 1) world.step();
-    world.delete();
-    for (let step = 0; step < 25; step += 1) world.step();
-    expect(["cluster", "role-node", "launch-template-gpu"].filter((key) => world.live.has(key))).toHaveLength(3);
-    world.stuck.clear();
-    world.settle();
-    expect(world.gone).toBe(true);
-    const order = (key: string) => world.removed.indexOf(key);
-    expect(order("launch-template-gpu")).toBeGreaterThan(order(gpuKey));
-    expect(order("cluster")).toBeGreaterThan(order(gpuKey));
-  });
-
-  it("leaves the rest as it was: a second look changes nothing", () => {
-    const world = running(withGroups({ name: "nodes" }, gpu));
-    change(world, { name: "nodes" });
-    world.settle();
-    const before = JSON.stringify([...world.live].map(([key, { object }]) => [key, at(object.spec)]));
-    world.settle();
-    expect(JSON.stringify([...world.live].map(([key, { object }]) => [key, at(object.spec)]))).toBe(before);
   });
 });

@@ -230,7 +230,7 @@ export const ruleCases: readonly RuleCase[] = [
       min: 1,
       desired: 2,
       max: 3,
-      labels: { tier: "gpu", "example.com/Pool_1.a": "" },
+      labels: { tier: "gpu", "example.com/Pool_1.a": "b" },
       taints: [
         { key: "nvidia.com/gpu", value: "true", effect: "NoSchedule" },
         { key: "nvidia.com/gpu", effect: "NoExecute" },
@@ -336,12 +336,12 @@ export const ruleCases: readonly RuleCase[] = [
     name: "a group with a label whose domain only ends like a reserved one",
     change: groups({ labels: { "mykubernetes.io/a": "b", "kubernetes.io.example.com/a": "b" } }),
   },
-  {
-    name: "a group with a label that no value can have",
-    change: groups({ labels: { a: "b c" } }),
+  ...["b c", ""].map((value) => ({
+    name: `a group with a label whose value is "${value}"`,
+    change: groups({ labels: { a: value } }),
     refused: "spec.nodeGroups[1].labels.a",
     at: "spec.nodeGroups.1.labels.a",
-  },
+  })),
   {
     name: "a group with a taint in the words of EKS",
     change: groups({ taints: [{ key: "a", effect: "NO_SCHEDULE" }] }),

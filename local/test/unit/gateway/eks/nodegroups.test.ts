@@ -263,6 +263,7 @@ describe("a node group", () => {
       "InvalidParameterException",
       /Label cannot contain reserved prefixes/,
     ],
+    ["a label without a value", { labels: { tier: "" } }, "InvalidParameterException", /1 to 63/],
     [
       "more taints than a group can have",
       { taints: Array.from({ length: 51 }, (_, index) => ({ key: `a${index}`, effect: "NO_SCHEDULE" })) },
