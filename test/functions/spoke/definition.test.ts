@@ -1,5 +1,6 @@
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
+import { validate as tryRules } from "../../../cli/check/cel/validations.ts";
 import { kubernetesVersions } from "../../../components/versions.ts";
 import { eksAddons } from "../../../functions/spoke/api.ts";
 import { closed, type Schema, withDefaults } from "../../../lib/openapi.ts";
@@ -19,7 +20,24 @@ function properties(schema: Schema, path = ""): [string, Schema][] {
   return [...inner, ...inner.flatMap(([name, each]) => properties(each.items ?? each, name))];
 }
 
+/** The schema with every object left as it is written. */
+const withoutDefaults = (schema: Schema): Schema =>
+  JSON.parse(JSON.stringify(schema, (key, value) => (key === "default" ? undefined : value)));
+
 describe("the definition of a Spoke", () => {
+  // "is invalid: …default: Invalid value": the API server tries them before it fills in the defaults of the fields.
+  it("has rules that hold on the defaults of objects as they are written", () => {
+    const defaults = properties(spec).filter(
+      ([, { type, default: value }]) => type === "object" && value !== undefined,
+    );
+    expect(defaults.length).toBeGreaterThan(0);
+    for (const [path, schema] of defaults)
+      expect(tryRules(withoutDefaults(schema), schema.default, schema.default), path).toEqual({
+        broken: [],
+        unknown: [],
+      });
+  });
+
   it("is the API that the program and the function speak", () => {
     const { group, names, scope, versions } = definition.spec;
     expect(definition.apiVersion).toBe("apiextensions.crossplane.io/v2");
