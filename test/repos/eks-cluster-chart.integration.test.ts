@@ -168,6 +168,13 @@ describe.skipIf(helm === undefined).each(charts)("a cluster of version $name", (
     });
   });
 
+  test("admits the networks that the bridge names, with commas between them", () => {
+    const publicAccessCidrs = "198.51.100.7/32,203.0.113.0/24";
+    const { objects, stderr } = template(version, { endpoint: { publicAccessCidrs } });
+    expect(stderr).toBe("");
+    expect(specOf(objects, "AWSManagedControlPlane").endpointAccess.publicCIDRs).toEqual(publicAccessCidrs.split(","));
+  });
+
   test("runs one Kubernetes version in control plane and nodes", () => {
     const { objects } = template(version, { kubernetesVersion: "1.34" });
     expect(specOf(objects, "AWSManagedControlPlane").version).toBe("v1.34.0");
@@ -177,6 +184,8 @@ describe.skipIf(helm === undefined).each(charts)("a cluster of version $name", (
   test.each([
     ["an endpoint that is open to nobody", { endpoint: { publicAccessCidrs: [] } }, /minItems|publicAccessCidrs/],
     ["an endpoint that is open to everybody", { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } }, /publicAccessCidrs/],
+    ["a bridge without addresses of the hub", { endpoint: { publicAccessCidrs: "" } }, /publicAccessCidrs/],
+    ["everybody beside the hub", { endpoint: { publicAccessCidrs: "203.0.113.0/24,0.0.0.0/0" } }, /publicAccessCidrs/],
     ["no encryption", { encryptionKeyArn: null }, /encryptionKeyArn/],
     ["roles without a boundary", { permissionsBoundaryArn: null }, /permissionsBoundaryArn/],
     [
