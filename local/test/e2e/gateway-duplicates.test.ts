@@ -13,6 +13,7 @@ import {
   CreateVpcCommand,
   DeleteNatGatewayCommand,
   DeleteSubnetCommand,
+  DescribeAddressesCommand,
   DescribeNatGatewaysCommand,
   DescribeSecurityGroupRulesCommand,
   type EC2Client,
@@ -135,6 +136,16 @@ test("a NAT gateway with an address that another has is accepted, and fails; it 
   expect((await described(two?.NatGatewayId))?.NatGatewayAddresses?.[0]?.PublicIp).toBeUndefined();
   expect((await described(one?.NatGatewayId))?.NatGatewayAddresses?.[0]?.PublicIp).toBeDefined();
   expect(await refusal(ec2.send(new DeleteSubnetCommand({ SubnetId: second })))).toBe("allowed");
+  const tagged = { Name: "tag:of", Values: ["another"] };
+  const addresses = async (...Filters: { Name: string; Values: string[] }[]) =>
+    (await ec2.send(new DescribeAddressesCommand({ Filters }))).Addresses ?? [];
+  expect(await addresses(tagged)).toEqual([]);
+  expect(await refusal(addresses({ Name: "colour", Values: ["red"] }))).toMatch(/^InvalidParameterValue: /);
+  const ofFirst = { Name: "allocation-id", Values: [AllocationId ?? ""] };
+  expect(await addresses(ofFirst)).toMatchObject([
+    { AllocationId, AssociationId: expect.stringMatching(/^eipassoc-/) },
+  ]);
   await ec2.send(new DeleteNatGatewayCommand({ NatGatewayId: one?.NatGatewayId }));
+  expect((await addresses(ofFirst))[0]?.AssociationId).toBeUndefined();
   expect((await described((await make(first))?.NatGatewayId))?.State).toBe("available");
 });
