@@ -29,6 +29,9 @@ export const updateConfig = structure({
   "updateConfig: allowed is one of maxUnavailable and maxUnavailablePercentage",
 );
 
+/** Whether EKS replaces nodes that its monitoring agent reports: kept and told here, and nothing is repaired. */
+export const nodeRepairConfig = structure({ enabled: z.boolean().optional() });
+
 /** What kubelets may not register with, and labels of EKS's own: the words are EKS's (eksctl-io/eksctl#4007). */
 const reserved = /^([^/]*\.)?(kubernetes\.io|k8s\.io|eks\.amazonaws\.com)\//;
 export const labels = z

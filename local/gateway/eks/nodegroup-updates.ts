@@ -2,7 +2,15 @@ import * as z from "zod";
 import { inUse, invalidParameter, invalidRequest } from "./errors.ts";
 import type { ClusterRecord, Nodegroup, NodegroupRecord, Update } from "./model.ts";
 import { expectNoRollBack, releaseOf } from "./node-releases.ts";
-import { labels, launchTemplate, scalingConfig, scalingOf, taints, updateConfig } from "./nodegroup-config.ts";
+import {
+  labels,
+  launchTemplate,
+  nodeRepairConfig,
+  scalingConfig,
+  scalingOf,
+  taints,
+  updateConfig,
+} from "./nodegroup-config.ts";
 import { expectRoom, nodegroups } from "./nodegroups.ts";
 import { clientRequestToken, type EksContext, type Operation, type Request, structure, texts } from "./operation.ts";
 import { beginUpdate } from "./updates.ts";
@@ -13,6 +21,7 @@ const configShape = {
   taints: structure({ addOrUpdateTaints: taints.optional(), removeTaints: taints.optional() }).optional(),
   scalingConfig: scalingConfig.optional(),
   updateConfig: updateConfig.optional(),
+  nodeRepairConfig: nodeRepairConfig.optional(),
   clientRequestToken,
 };
 
@@ -60,9 +69,11 @@ const updating =
   };
 
 function configParams(nodegroup: Nodegroup, request: Request<typeof configShape>): Params {
-  const { labels, taints, scalingConfig, updateConfig } = request;
-  if ([labels, taints, scalingConfig, updateConfig].every((asked) => asked === undefined))
-    throw invalidParameter("an update of a node group needs labels, taints, scalingConfig or updateConfig");
+  const { labels, taints, scalingConfig, updateConfig, nodeRepairConfig } = request;
+  if ([labels, taints, scalingConfig, updateConfig, nodeRepairConfig].every((asked) => asked === undefined))
+    throw invalidParameter(
+      "an update of a node group needs labels, taints, scalingConfig, updateConfig or nodeRepairConfig",
+    );
   const { addOrUpdateLabels = {}, removeLabels = [] } = labels ?? {};
   nodegroup.labels = { ...nodegroup.labels, ...addOrUpdateLabels };
   for (const name of removeLabels) delete nodegroup.labels[name];
@@ -74,6 +85,7 @@ function configParams(nodegroup: Nodegroup, request: Request<typeof configShape>
   nodegroup.taints = [...kept, ...addOrUpdateTaints];
   if (scalingConfig !== undefined) nodegroup.scalingConfig = scalingOf(nodegroup.scalingConfig, scalingConfig);
   if (updateConfig !== undefined) nodegroup.updateConfig = updateConfig;
+  if (nodeRepairConfig !== undefined) nodegroup.nodeRepairConfig = nodeRepairConfig;
   return {
     labelsToAdd: labels?.addOrUpdateLabels,
     labelsToRemove: labels?.removeLabels,
@@ -81,6 +93,7 @@ function configParams(nodegroup: Nodegroup, request: Request<typeof configShape>
     taintsToRemove: taints?.removeTaints,
     ...(scalingConfig && nodegroup.scalingConfig),
     ...updateConfig,
+    ...(nodeRepairConfig && { nodeRepairEnabled: nodeRepairConfig.enabled }),
   };
 }
 

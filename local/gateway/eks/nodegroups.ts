@@ -56,6 +56,7 @@ const shape = {
   taints: config.taints.default([]),
   launchTemplate: config.launchTemplate.optional(),
   updateConfig: config.updateConfig.default({ maxUnavailable: 1 }),
+  nodeRepairConfig: config.nodeRepairConfig.optional(),
   capacityType: z.enum(["ON_DEMAND", "SPOT"]).default("ON_DEMAND"),
   version: z.string().optional(),
   releaseVersion: z.string().optional(),
@@ -136,6 +137,7 @@ async function newNodegroup(
     ...(launchTemplate === undefined ? { diskSize } : { launchTemplate }),
     health: { issues: [] },
     updateConfig: request.updateConfig,
+    ...(request.nodeRepairConfig && { nodeRepairConfig: request.nodeRepairConfig }),
     tags: {},
   };
 }
