@@ -1,0 +1,69 @@
+"""Elastic IP addresses and VPC endpoints: which of them a request asks for."""
+
+from .nat_gateways import ENDED
+
+# Filters by the fields that ministack has (EC2 API Reference, DescribeAddresses and DescribeVpcEndpoints).
+_OF_ADDRESSES = {"allocation-id": "AllocationId", "association-id": "AssociationId", "instance-id": "InstanceId", "public-ip": "PublicIp"}
+_OF_ENDPOINTS = {
+    "service-name": "ServiceName", "vpc-endpoint-id": "VpcEndpointId", "vpc-endpoint-state": "State", "vpc-endpoint-type": "VpcEndpointType",
+    "vpc-id": "VpcId",
+}
+_TAGS = ("tag-key", "tag-value")
+
+
+def extend(_app, _secret):
+    """ministack tells of all of them whatever the filters, and of no address that a NAT gateway uses it.
+
+    A controller that looks for its own would take, or delete, another's (cluster-api-provider-aws 2.11.1, eips.go and vpc.go).
+    """
+    from ministack.services import ec2
+
+    def describe(records, id_field, fields, response, element, item):
+        """A call that tells of the records that a request names and its filters let through."""
+
+        def call(params):
+            filters = ec2._parse_filters(params)
+            unknown = [name for name in filters if name not in fields and name not in _TAGS and not name.startswith("tag:")]
+            if unknown:
+                return ec2._error("InvalidParameterValue", f"The filter '{unknown[0]}' is invalid", 400)
+            asked = {fields[name]: values for name, values in filters.items() if name in fields}
+            ids = ec2._parse_member_list(params, id_field)
+
+            def is_asked_for(record):
+                return (
+                    (not ids or record[id_field] in ids)
+                    and all(any(ec2._glob_match(value, record.get(field) or "") for value in values) for field, values in asked.items())
+                    and ec2._resource_matches_tag_filters(record[id_field], filters)
+                )
+
+            found = "".join(item(record) for record in records() if is_asked_for(record))
+            return ec2._xml(200, response, f"<{element}>{found}</{element}>")
+
+        return call
+
+    def addresses():
+        return [{**address, "AssociationId": association(address)} for address in ec2._addresses.values()]
+
+    def association(address):
+        """What uses the address: as EC2 does, a NAT gateway by an association too."""
+        users = (nat for nat in ec2._nat_gateways.values() if nat["AllocationId"] == address["AllocationId"] and nat["State"] not in ENDED)
+        user = next(users, None)
+        return address["AssociationId"] or (user and user["NatGatewayId"].replace("nat-", "eipassoc-")) or ""
+
+    def address_item(address):
+        optional = "".join(
+            f"<{name}>{address[field]}</{name}>"
+            for name, field in (("associationId", "AssociationId"), ("instanceId", "InstanceId"))
+            if address[field]
+        )
+        return (
+            f"<item><allocationId>{address['AllocationId']}</allocationId><publicIp>{address['PublicIp']}</publicIp>"
+            f"<domain>{address['Domain']}</domain>{optional}{ec2._tag_set_xml(address['AllocationId'])}</item>"
+        )
+
+    ec2._ACTION_MAP.update(
+        DescribeAddresses=describe(addresses, "AllocationId", _OF_ADDRESSES, "DescribeAddressesResponse", "addressesSet", address_item),
+        DescribeVpcEndpoints=describe(
+            lambda: ec2._vpc_endpoints.values(), "VpcEndpointId", _OF_ENDPOINTS, "DescribeVpcEndpointsResponse", "vpcEndpointSet", ec2._vpce_fields_xml,
+        ),
+    )
