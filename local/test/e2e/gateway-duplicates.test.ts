@@ -11,11 +11,13 @@ import {
   CreateSecurityGroupCommand,
   CreateSubnetCommand,
   CreateVpcCommand,
+  CreateVpcEndpointCommand,
   DeleteNatGatewayCommand,
   DeleteSubnetCommand,
   DescribeAddressesCommand,
   DescribeNatGatewaysCommand,
   DescribeSecurityGroupRulesCommand,
+  DescribeVpcEndpointsCommand,
   type EC2Client,
   RevokeSecurityGroupIngressCommand,
 } from "@aws-sdk/client-ec2";
@@ -148,4 +150,16 @@ test("a NAT gateway with an address that another has is accepted, and fails; it 
   await ec2.send(new DeleteNatGatewayCommand({ NatGatewayId: one?.NatGatewayId }));
   expect((await addresses(ofFirst))[0]?.AssociationId).toBeUndefined();
   expect((await described((await make(first))?.NatGatewayId))?.State).toBe("available");
+});
+
+test("whoever asks for the endpoints of a VPC is told of no other's", async () => {
+  const ServiceName = "com.amazonaws.us-east-1.s3";
+  const { VpcEndpoint } = await ec2.send(new CreateVpcEndpointCommand({ VpcId, ServiceName }));
+  const endpoints = async (Name: string, value = "") =>
+    (
+      (await ec2.send(new DescribeVpcEndpointsCommand({ Filters: [{ Name, Values: [value] }] }))).VpcEndpoints ?? []
+    ).map(({ VpcEndpointId }) => VpcEndpointId);
+  expect(await endpoints("vpc-id", VpcId)).toEqual([VpcEndpoint?.VpcEndpointId]);
+  expect(await endpoints("vpc-id", "vpc-0123456789abcdef0")).toEqual([]);
+  expect(await refusal(endpoints("colour", "red"))).toMatch(/^InvalidParameterValue: /);
 });
