@@ -133,7 +133,7 @@ afterAll(async () => {
   await pulumi(["up", "--yes", "--skip-preview"]);
 });
 
-describe("a cluster that Cluster API makes", () => {
+describe("a cluster that Cluster API makes", { timeout: 1_800_000 }, () => {
   test("comes up from a HelmRelease, and its Spoke is Ready as any other", async () => {
     await addCluster();
     await repository.push(`Add ${NAME} by Cluster API`);
