@@ -86,7 +86,7 @@ function portProblems(port: string | undefined): Problem[] {
   if (port === undefined || (/^\d{1,5}$/.test(port) && Number(port) < 65_536)) return [];
   const allowed = "a number from 0 to 65535";
   return [
-    { key: "--serve", what: "is no port", got: shown(port), allowed, remedy: "name one, or 0 for any that is free" },
+    { key: "--serve", what: "is not a port", got: shown(port), allowed, remedy: "name one, or 0 for any that is free" },
   ];
 }
 

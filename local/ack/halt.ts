@@ -8,7 +8,7 @@ interface How {
   readonly reason?: string;
   /** When the next pass is. Default: after a pause that grows. */
   readonly next?: Next;
-  /** It is no failure: no condition ACK.Recoverable. */
+  /** It is not a failure: no condition ACK.Recoverable. */
   readonly isExpected?: true;
   /** The status stays as it is: upstream has none to write then. */
   readonly isSilent?: true;

@@ -36,7 +36,7 @@ const required = [
 ] as const;
 const late = [...required, "sqsManagedSSEEnabled"] as const;
 
-/** An attribute's text as the definition takes it; what is no text of its type AWS would refuse too. */
+/** An attribute's text as the definition takes it; AWS would refuse one of another type too. */
 function propertyOf(name: string, property: string, text: string): unknown {
   const type = typeOf((handler.definition?.fields[property] ?? {}) as Field);
   if (type === "boolean") {
