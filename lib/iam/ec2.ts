@@ -91,16 +91,16 @@ export const flowLogCalls: Calls = {
   changes: ["*teFlowLogs"],
 };
 
-const sorted = (made: Calls["made"]): Calls["made"] => Object.fromEntries(Object.entries(made).sort());
+const noCalls: Calls = { made: {}, changes: [] };
 
 /**
  * Networks and their gateway endpoints in the region, with what `also` names: new ones with the fleet's tag, and those that have it.
  * Where EC2 knows no tag to ask for stands in docs/guides/aws-account.md.
  */
-export function networkStatements(scope: FleetScope, also: Calls = { made: {}, changes: [] }): Statement[] {
+export function networkStatements(scope: FleetScope, also: Calls = noCalls): Statement[] {
   const inRegion = { "aws:RequestedRegion": perRegion(scope) };
   const withTag = { StringEquals: { ...inRegion, [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
-  const made = sorted({ ...networks, ...also.made });
+  const made = Object.fromEntries(Object.entries({ ...networks, ...also.made }).sort());
   return [
     makeStatement(scope, "MakeNetworks", made, withTag),
     makeStatement(scope, "MakeVpcs", vpcs, withTag),
@@ -117,7 +117,7 @@ export function networkStatements(scope: FleetScope, also: Calls = { made: {}, c
 }
 
 /** {@link networkStatements} for who makes node groups with launch templates too. */
-export function nodeNetworkStatements(scope: FleetScope, also: Calls = { made: {}, changes: [] }): Statement[] {
+export function nodeNetworkStatements(scope: FleetScope, also: Calls = noCalls): Statement[] {
   const { ec2 } = arns(scope);
   const inRegion = { "aws:RequestedRegion": perRegion(scope) };
   return [

@@ -3,19 +3,17 @@ import {
   RequestServiceQuotaIncreaseCommand,
   ServiceQuotasClient,
 } from "@aws-sdk/client-service-quotas";
-import { ensureGatewayKey } from "../gateway/key.ts";
+import { ensureGatewayKey, rootCredentials } from "../gateway/key.ts";
 import { REGION } from "../gateway/ministack.ts";
 import type { Instance } from "../instance/index.ts";
 import { type QuotaName, quotas } from "../product.ts";
 
 /** Asks the embedded cloud for quotas of at least `value`, for what makes more than a new AWS account may. */
 export async function raiseQuotas(instance: Instance, names: readonly QuotaName[], value: number): Promise<void> {
-  const { rootAccessKeyId } = await ensureGatewayKey(instance);
   const client = new ServiceQuotasClient({
     endpoint: instance.awsEndpoint,
     region: REGION,
-    // ministack checks no signature of its root: the key id itself is the secret.
-    credentials: { accessKeyId: rootAccessKeyId, secretAccessKey: "unused" },
+    credentials: rootCredentials(await ensureGatewayKey(instance)),
   });
   for (const { service, code } of names.map((name) => quotas[name])) {
     const request = { ServiceCode: service, QuotaCode: code };

@@ -67,7 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       endpoint,
       ...place,
       account,
-      rootAccessKeyId: rootCredentials(key, account).accessKeyId,
+      credentials: rootCredentials(key, account),
       newRolesUnknownSeconds: async () => (await faults()).newRolesUnknownSeconds,
     }),
   );

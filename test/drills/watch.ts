@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { tryKubectl } from "../e2e/support/fleet.ts";
-import { deleteMadeTwice } from "../e2e/support/made-twice.ts";
-import { fleet } from "../e2e/support/spokes.ts";
+import { recover } from "../e2e/support/made-twice.ts";
 
 /** What a person does who looks at a spoke from time to time. */
 
@@ -28,13 +27,6 @@ interface Status {
 
 const asksFor = (command: string, { conditions = [] }: Status): boolean =>
   conditions.some(({ message }) => message?.includes(command));
-
-/** Runs `fleet recover`, and deletes in AWS what it says was made twice. Throws when it could not run. */
-async function recover(name: string): Promise<void> {
-  const { code, stdout, stderr } = await fleet(["recover", name, "--yes"]);
-  if (code === 2) throw new Error(`fleet recover ${name} could not run: ${stdout}${stderr}`);
-  await deleteMadeTwice(stdout);
-}
 
 /** Looks at a spoke until it is stopped, and does what its status asks a person to do; then says what was seen. */
 function watching(name: string): () => Promise<Seen> {

@@ -14,13 +14,16 @@ import { GetOpenIDConnectProviderCommand, GetRoleCommand, GetUserCommand, IAMCli
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import type { Quota } from "../../product.ts";
+import type { rootCredentials } from "../key.ts";
 import { vpcNetwork } from "./peering.ts";
 import { scalingGroups } from "./scaling-groups.ts";
 
 /** What the EKS API and STS look up in, or do to, other services: with the service's own rights, not the caller's. */
 export type AwsLookups = ReturnType<typeof awsLookups>;
 
-interface LookupOptions extends Readonly<Record<"rootAccessKeyId" | "region" | "account" | "partition", string>> {
+interface LookupOptions extends Readonly<Record<"region" | "account" | "partition", string>> {
+  /** Of the account's root. */
+  readonly credentials: ReturnType<typeof rootCredentials>;
   /** URL of ministack. */
   readonly endpoint: string;
   /** Seconds in which a new role is not known here yet. */
@@ -32,8 +35,7 @@ export function awsLookups(options: LookupOptions) {
   const config = {
     endpoint: options.endpoint,
     region: options.region,
-    // ministack checks no signature of its root: only the key id counts.
-    credentials: { accessKeyId: options.rootAccessKeyId, secretAccessKey: "unused" },
+    credentials: options.credentials,
   };
   const iam = new IAMClient(config);
   const ec2 = new EC2Client(config);

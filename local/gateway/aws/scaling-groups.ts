@@ -14,7 +14,7 @@ export interface ScalingGroup {
 interface Place {
   /** URL of ministack. */
   readonly endpoint: string;
-  readonly rootAccessKeyId: string;
+  readonly credentials: { readonly accessKeyId: string };
   readonly region: string;
 }
 
@@ -45,12 +45,12 @@ function parametersOf(group: ScalingGroup): Fields {
 }
 
 /** Keeps the groups of node groups in ministack, by its Query API: the SDK has no call that names a group's instances. */
-export function scalingGroups({ endpoint, rootAccessKeyId, region }: Place) {
+export function scalingGroups({ endpoint, credentials, region }: Place) {
   const call = async (action: string, name: string, parameters: Fields = {}): Promise<void> => {
     const fields = { Action: action, Version: "2011-01-01", AutoScalingGroupName: name, ...parameters };
     const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");
     // ministack checks no signature of its root: only the key id counts.
-    const authorization = `AWS4-HMAC-SHA256 Credential=${rootAccessKeyId}/${day}/${region}/autoscaling/aws4_request, SignedHeaders=host, Signature=unused`;
+    const authorization = `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${day}/${region}/autoscaling/aws4_request, SignedHeaders=host, Signature=unused`;
     const body = new URLSearchParams(
       Object.entries(fields).map(([key, value]): [string, string] => [key, String(value)]),
     );

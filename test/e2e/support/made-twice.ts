@@ -13,6 +13,7 @@ import {
 } from "@aws-sdk/client-ec2";
 import { ScheduleKeyDeletionCommand } from "@aws-sdk/client-kms";
 import { account, eventually } from "./fleet.ts";
+import { fleet } from "./spokes.ts";
 
 /** Deletes in AWS what `fleet recover` says was made twice, or could not be made, as a person does who has looked whether something uses it. */
 
@@ -80,4 +81,11 @@ export async function deleteMadeTwice(said: string): Promise<void> {
           if (!/NotFound/.test(error.name)) throw error;
         }),
       );
+}
+
+/** What a person does about a spoke whose status names `fleet recover`. Throws when the command could not run. */
+export async function recover(spoke: string): Promise<void> {
+  const { code, stdout, stderr } = await fleet(["recover", spoke, "--yes"]);
+  if (code === 2) throw new Error(`fleet recover ${spoke} could not run: ${stdout}${stderr}`);
+  await deleteMadeTwice(stdout);
 }
