@@ -16,9 +16,12 @@ export interface CatalogEntry {
   readonly properties?: z.core.JSONSchema.ObjectSchema["properties"];
   /** Whether members outside of `properties` are refused. */
   readonly closed?: boolean;
-  /** Whether the gateway installs it. The others are part of the node, or recorded only. */
-  readonly installed?: boolean;
+  /** The DaemonSet of an add-on that nodes have anyway. */
+  readonly daemonSet?: string;
 }
+
+export const COREDNS = "coredns";
+export const VPC_CNI = "vpc-cni";
 
 /** The setting of vpc-cni that turns the enforcement of NetworkPolicies on; without it EKS enforces none. */
 export const NETWORK_POLICY = "enableNetworkPolicy";
@@ -27,12 +30,12 @@ export const NETWORK_POLICY = "enableNetworkPolicy";
 export const POD_IDENTITY_AGENT = "eks-pod-identity-agent";
 
 /**
- * The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway (the latter decides whether it
- * enforces NetworkPolicies), the pod identity agent is a process of each node, the rest is recorded only.
+ * The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway, with a DaemonSet to be found by (the
+ * latter decides whether it enforces NetworkPolicies), the pod identity agent is a process of each node, the rest is recorded only.
  */
 export const CATALOG: readonly CatalogEntry[] = [
   {
-    name: "coredns",
+    name: COREDNS,
     type: "networking",
     own: "v1.14.6-eksbuild.1",
     eks: { "1.34": "v1.12.4-eksbuild.29", "1.35": "v1.13.2-eksbuild.21", "1.36": "v1.14.3-eksbuild.16" },
@@ -46,17 +49,18 @@ export const CATALOG: readonly CatalogEntry[] = [
       podLabels: { type: "object" },
     },
     closed: true,
-    installed: true,
   },
   {
     name: "kube-proxy",
     type: "networking",
+    daemonSet: "kube-proxy",
     own: "vMINOR.4-eksbuild.1",
     eks: { "1.34": "v1.34.6-eksbuild.21", "1.35": "v1.35.3-eksbuild.21", "1.36": "v1.36.0-eksbuild.21" },
   },
   {
-    name: "vpc-cni",
+    name: VPC_CNI,
     type: "networking",
+    daemonSet: "aws-node",
     own: "v1.20.4-eksbuild.1",
     eks: { "1.34": "v1.22.4-eksbuild.3", "1.35": "v1.22.4-eksbuild.3", "1.36": "v1.22.4-eksbuild.3" },
     // Not a boolean: EKS's schema wants it as a string (aws eks describe-addon-configuration --addon-name vpc-cni).
@@ -70,6 +74,12 @@ export const CATALOG: readonly CatalogEntry[] = [
 export function versionsOf({ own, eks = {} }: CatalogEntry, minor: string): string[] {
   return [own.replace("MINOR", minor), ...(eks[minor] ? [eks[minor]] : [])];
 }
+
+/**
+ * What a cluster has without add-ons, as EKS installs it unless it is told not to
+ * (https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html, bootstrapSelfManagedAddons).
+ */
+export const selfManaged = (): Record<string, object> => ({ [COREDNS]: {}, "kube-proxy": {}, [VPC_CNI]: {} });
 
 /** The add-on of this name. Throws InvalidParameterException that lists the available add-ons. */
 export function catalogEntry(name: string): CatalogEntry {

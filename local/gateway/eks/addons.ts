@@ -8,6 +8,7 @@ import {
   NAMESPACE,
   NETWORK_POLICY,
   POD_IDENTITY_AGENT,
+  VPC_CNI,
 } from "./addon-catalog.ts";
 import { expectActive } from "./clusters.ts";
 import { collection } from "./collection.ts";
@@ -85,10 +86,10 @@ export const addonOperations: readonly Operation[] = [
   ),
   addons.edit("DeleteAddon", { preserve: z.boolean().default(false) }, (_context, { preserve }) => (addon, record) => {
     addon.status = "DELETING";
+    const { addonName, configurationValues } = addon;
     // Preserved software stays as the cluster's own, like that of bootstrapSelfManagedAddons.
-    if (addon.addonName === "coredns") record.selfManagedAddons = preserve;
-    if (addon.addonName === VPC_CNI) record.preservedNetworkPolicy = preserve && asksForNetworkPolicy(addon);
-    if (addon.addonName === POD_IDENTITY_AGENT) record.preservedPodIdentityAgent = preserve;
+    if (preserve) record.preserved[addonName] = configurationValues === undefined ? {} : { configurationValues };
+    else delete record.preserved[addonName];
     return { addon };
   }),
 ];
@@ -130,22 +131,22 @@ export function configuration(entry: CatalogEntry, values = ""): Record<string, 
   );
 }
 
-const VPC_CNI = "vpc-cni";
-
-const asksForNetworkPolicy = ({ configurationValues }: Addon): boolean =>
-  configuration(catalogEntry(VPC_CNI), configurationValues)[NETWORK_POLICY] === "true";
+/** The software of an add-on as a cluster has it, or undefined when it has none. */
+function softwareOf({ addons, preserved }: ClusterRecord, name: string) {
+  const addon = addons[name];
+  return addon === undefined || addon.status === "DELETING" ? preserved[name] : addon;
+}
 
 /**
  * Whether the nodes of a cluster enforce NetworkPolicies: as on EKS, when the VPC CNI add-on is told to
  * (https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy-configure.html).
  */
-export function enforcesNetworkPolicies({ addons, preservedNetworkPolicy = false }: ClusterRecord): boolean {
-  const addon = addons[VPC_CNI];
-  return addon === undefined || addon.status === "DELETING" ? preservedNetworkPolicy : asksForNetworkPolicy(addon);
+export function enforcesNetworkPolicies(record: ClusterRecord): boolean {
+  const values = softwareOf(record, VPC_CNI)?.configurationValues;
+  return configuration(catalogEntry(VPC_CNI), values)[NETWORK_POLICY] === "true";
 }
 
 /** Whether the nodes of a cluster run the EKS Pod Identity Agent. */
-export function runsPodIdentityAgent({ addons, preservedPodIdentityAgent = false }: ClusterRecord): boolean {
-  const addon = addons[POD_IDENTITY_AGENT];
-  return addon === undefined || addon.status === "DELETING" ? preservedPodIdentityAgent : true;
+export function runsPodIdentityAgent(record: ClusterRecord): boolean {
+  return softwareOf(record, POD_IDENTITY_AGENT) !== undefined;
 }

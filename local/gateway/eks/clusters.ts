@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { quotas } from "../../product.ts";
 import { bootstrapEntry } from "./access-entries.ts";
+import { selfManaged } from "./addon-catalog.ts";
 import * as config from "./cluster-config.ts";
 import { inUse, invalidRequest, limitExceeded } from "./errors.ts";
 import type { Cluster, ClusterRecord } from "./model.ts";
@@ -94,7 +95,7 @@ async function createCluster(
     number,
     oidcId,
     clientRequestToken,
-    selfManagedAddons: request.bootstrapSelfManagedAddons,
+    preserved: request.bootstrapSelfManagedAddons ? selfManaged() : {},
     cluster: {
       name,
       arn: eksArn(context, `cluster/${name}`),

@@ -103,15 +103,14 @@ export interface ClusterRecord {
   /** Hexadecimal, the last part of the issuer. */
   readonly oidcId: string;
   clientRequestToken: string | undefined;
-  /** Whether CoreDNS is installed without an add-on (bootstrapSelfManagedAddons). */
-  selfManagedAddons: boolean;
-  /** Whether nodes enforce NetworkPolicies although the add-on vpc-cni is gone: it was deleted with `preserve`. */
-  preservedNetworkPolicy?: boolean;
+  /**
+   * The software that is installed without its add-on, by the add-on's name: the cluster was made with it (bootstrapSelfManagedAddons),
+   * or the add-on was deleted with `preserve`.
+   */
+  preserved: Record<string, Pick<Addon, "configurationValues">>;
   nodegroups: Record<string, NodegroupRecord>;
   accessEntries: Record<string, AccessEntryRecord>;
   addons: Record<string, Addon>;
-  /** Whether nodes run the EKS Pod Identity Agent although its add-on is gone: it was deleted with `preserve`. */
-  preservedPodIdentityAgent?: boolean;
   podIdentityAssociations: Record<string, PodIdentityRecord>;
   updates: Record<string, UpdateRecord>;
 }

@@ -13,13 +13,13 @@ export type InstanceStore = Awaited<ReturnType<typeof openStore>>;
 
 type Records = Awaited<ReturnType<typeof recordsIn>>;
 
-type StoredRecord = Omit<ClusterRecord, "podIdentityAssociations"> & Partial<ClusterRecord>;
+type StoredRecord = Omit<ClusterRecord, "podIdentityAssociations" | "preserved"> & Partial<ClusterRecord>;
 
-/** A record of an earlier release as this one has it: with its add-ons only, and with pod identity associations, which had no effect before. */
-function carriedOver({ addons, podIdentityAssociations = {}, ...record }: StoredRecord): ClusterRecord {
+/** A record of an earlier release as this one has it: with its add-ons only, and with what had no effect before. */
+function carriedOver({ addons, podIdentityAssociations = {}, preserved = {}, ...record }: StoredRecord): ClusterRecord {
   const served = Object.entries(addons).filter(([addon]) => CATALOG.some(({ name }) => name === addon));
   const own = Object.entries(podIdentityAssociations).filter(([, one]) => "association" in one);
-  return { ...record, addons: Object.fromEntries(served), podIdentityAssociations: Object.fromEntries(own) };
+  return { ...record, preserved, addons: Object.fromEntries(served), podIdentityAssociations: Object.fromEntries(own) };
 }
 
 const recordsIn = (folder: string) =>

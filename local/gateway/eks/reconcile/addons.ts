@@ -1,7 +1,8 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { catalogEntry } from "../addon-catalog.ts";
+import { COREDNS, catalogEntry } from "../addon-catalog.ts";
 import { configuration } from "../addons.ts";
 import { coreDnsObjects } from "../cluster-objects/coredns.ts";
+import { nodeDaemonSet } from "../cluster-objects/node-software.ts";
 import type { Addon, ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, unknownError } from "../updates.ts";
@@ -27,17 +28,17 @@ export async function addonsStep(context: ReconcileContext, name: string, kube: 
 
 async function oneAddon(context: ReconcileContext, name: string, addon: Addon, kube: KubeApi): Promise<Again> {
   const record = context.store.get(name);
-  const entry = catalogEntry(addon.addonName);
   if (addon.status === "DELETING") {
-    if (entry.installed && !record.selfManagedAddons) await kube.remove(coreDns(context, record, addon).reverse());
+    if (record.preserved[addon.addonName] === undefined)
+      await kube.remove(addonObjects(context, record, addon).reverse());
     await context.store.change(name, (stored) => {
       delete stored.addons[addon.addonName];
     });
     return undefined;
   }
   if (addon.status === "ACTIVE") return undefined;
-  if (entry.installed && addon.status !== "DEGRADED") await kube.apply(coreDns(context, record, addon));
-  const missing = entry.installed ? await missingReplicas(kube) : undefined;
+  if (addon.status !== "DEGRADED") await kube.apply(addonObjects(context, record, addon));
+  const missing = addon.addonName === COREDNS ? await missingReplicas(kube) : undefined;
   await context.store.change(name, (stored) => settle(stored, addon.addonName, missing, context.now()));
   return missing === undefined ? undefined : POLL_MS;
 }
@@ -56,11 +57,17 @@ function settle(record: ClusterRecord, addonName: string, missing: string | unde
   }
 }
 
-/** The objects of CoreDNS as the add-on configures it, or the cluster's own when there is no add-on. */
-export function coreDns({ clusters, gatewayAddress }: ReconcileContext, record: ClusterRecord, addon?: Addon) {
+/** What an add-on, or its software without it, has in the cluster. */
+export function addonObjects(
+  { clusters, gatewayAddress }: ReconcileContext,
+  record: ClusterRecord,
+  { addonName, configurationValues }: Pick<Addon, "addonName" | "configurationValues">,
+): KubernetesObject[] {
+  const entry = catalogEntry(addonName);
+  if (entry.daemonSet !== undefined) return [nodeDaemonSet(entry.daemonSet)];
+  if (addonName !== COREDNS) return [];
   const { dnsAddress } = clusters.of(record.cluster.name).addresses(record.number);
-  const values = addon === undefined ? {} : configuration(catalogEntry(addon.addonName), addon.configurationValues);
-  return coreDnsObjects({ dnsAddress, gatewayAddress, values });
+  return coreDnsObjects({ dnsAddress, gatewayAddress, values: configuration(entry, configurationValues) });
 }
 
 /** Why CoreDNS is not healthy, or undefined when all its pods are up to date and Ready. */

@@ -6,7 +6,7 @@ import { podIdentityWebhook } from "../cluster-objects/webhook.ts";
 import type { ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, runningUpdates, unknownError } from "../updates.ts";
-import { addonsStep, coreDns } from "./addons.ts";
+import { addonObjects, addonsStep } from "./addons.ts";
 import { type Again, type ReconcileContext, soonest } from "./context.ts";
 import { networkPolicyStep } from "./network-policy.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
@@ -84,7 +84,9 @@ async function ensureControlPlane(context: ReconcileContext, record: ClusterReco
   await context.keepEndpoints();
   const kube = await runtime.kube();
   await kube.apply([...standingAccessObjects(), podIdentityWebhook(context.webhookUrl(name), context.caCertificate)]);
-  if (record.selfManagedAddons && record.addons["coredns"] === undefined) await kube.apply(coreDns(context, record));
+  for (const [addonName, values] of Object.entries(record.preserved))
+    if (record.addons[addonName] === undefined)
+      await kube.apply(addonObjects(context, record, { addonName, ...values }));
   await context.store.change(name, (stored) => {
     const { cluster } = stored;
     // Deleted meanwhile.

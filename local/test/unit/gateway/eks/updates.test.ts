@@ -109,6 +109,40 @@ describe("add-ons", () => {
     expect(eks.clusters.objects.has("hub/Deployment/kube-system/coredns")).toBe(false);
   });
 
+  test("those of nodes have their DaemonSet, until they are deleted without their software", async () => {
+    const found = (name: string) => eks.clusters.objects.has(`hub/DaemonSet/kube-system/${name}`);
+    const deleted = async (query: string) => {
+      await eks.call("DELETE", `/clusters/hub/addons/vpc-cni${query}`);
+      await expect.poll(() => addon("vpc-cni")).toBeUndefined();
+    };
+    await eks.call("POST", "/clusters/hub/addons", { addonName: "vpc-cni" });
+    await expect.poll(async () => (await addon("vpc-cni")).status).toBe("ACTIVE");
+    expect(found("aws-node")).toBe(true);
+    await deleted("?preserve=true");
+    expect(found("aws-node")).toBe(true);
+    await eks.call("POST", "/clusters/hub/addons", { addonName: "vpc-cni" });
+    await expect.poll(async () => (await addon("vpc-cni")).status).toBe("ACTIVE");
+    await deleted("");
+    expect(found("aws-node")).toBe(false);
+  });
+
+  test("a cluster that is made with self-managed add-ons has their software without them", async () => {
+    await eks.call("POST", "/clusters", { ...clusterBody("own"), bootstrapSelfManagedAddons: true });
+    await eks.call("POST", "/clusters", { ...clusterBody("bare"), bootstrapSelfManagedAddons: false });
+    await eks.settle();
+    const { addons: listed } = (await eks.call("GET", "/clusters/own/addons")).body;
+    expect(listed).toEqual([]);
+    for (const object of [
+      "Deployment/kube-system/coredns",
+      "DaemonSet/kube-system/aws-node",
+      "DaemonSet/kube-system/kube-proxy",
+    ])
+      expect([eks.clusters.objects.has(`own/${object}`), eks.clusters.objects.has(`bare/${object}`)], object).toEqual([
+        true,
+        false,
+      ]);
+  });
+
   test("their versions follow the cluster's, and others are refused with what there is", async () => {
     const { addons } = (await eks.call("GET", "/addons/supported-versions?addonName=kube-proxy&kubernetesVersion=1.34"))
       .body;
