@@ -137,7 +137,10 @@ describe("the page in a file", () => {
     const { page } = await openFile(demo());
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the spokes");
-    await page.keyboard.press("/");
+    // A key alone is nobody's command.
+    await page.keyboard.press("k");
+    expect(await page.evaluate("document.activeElement.tagName")).not.toBe("INPUT");
+    await page.keyboard.press("Control+k");
     await page.keyboard.type("green");
     await expect.poll(() => shownRows(page).count()).toBe(1);
     await expect.poll(() => page.locator("#shown").textContent()).toBe("1 of 6 spokes");

@@ -43,7 +43,7 @@ const select = (name: string, label: string, values: readonly (string | undefine
 };
 
 const filter = ({ spokes }: Report): Html => html`<form hidden role="search" aria-label="Filter">
-<label>Filter by words (press / to come here, Escape to clear)<input name="text" type="search" autocomplete="off" spellcheck="false"></label>
+<label>Filter by words (Ctrl+K or ⌘K to come here, Escape to clear)<input name="text" type="search" aria-keyshortcuts="Control+K Meta+K" autocomplete="off" spellcheck="false"></label>
 ${select(
   "environment",
   "Environment",

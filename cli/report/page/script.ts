@@ -38,7 +38,8 @@ export const script = `
   form.addEventListener("reset", () => setTimeout(filter));
   document.addEventListener("keydown", (event) => {
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    // With a modifier: a key alone would be typed by those who speak to their computer (WCAG 2.2, 2.1.4).
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
       event.preventDefault();
       textField.focus();
     } else if (event.key === "Escape" && typing) form.reset();
