@@ -1,3 +1,4 @@
+import { ACCOUNT } from "../gateway/ministack.ts";
 import { labelKeys, spokeApi } from "../product.ts";
 import { type Kubectl, type KubernetesObject, objects } from "./flux.ts";
 
@@ -6,7 +7,11 @@ type Conditions = NonNullable<KubernetesObject["status"]>["conditions"];
 /** What is read of a Spoke. */
 export interface Spoke {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec: { readonly deletionProtection?: boolean; readonly environment?: string };
+  readonly spec: {
+    readonly deletionProtection?: boolean;
+    readonly environment?: string;
+    readonly account?: { readonly id?: string };
+  };
   readonly status?: {
     readonly phase?: string;
     readonly message?: string;
@@ -35,6 +40,11 @@ const holds = (conditions: Conditions, type: string) =>
 
 /** Whether a Spoke is Ready. */
 export const isSpokeReady = ({ status }: Spoke): boolean => holds(status?.conditions, "Ready");
+
+/** The account of a Spoke where that is not the hub's: the instance's kubeconfig has no cluster of another. */
+export function otherAccountOf({ spec }: Spoke): string | undefined {
+  return spec.account?.id === ACCOUNT ? undefined : spec.account?.id;
+}
 
 /** One line on how a Spoke is: its phase and its own sentence on what is going on. */
 export function spokeLine({ metadata, status }: Spoke): string {

@@ -9,7 +9,7 @@ import type { LocalFleet } from "./fleet.ts";
 import { kubectlFor } from "./flux.ts";
 import { outputsOf, readPulumi } from "./pulumi.ts";
 import { webhooksOn } from "./receivers.ts";
-import { spokesOf } from "./spokes.ts";
+import { otherAccountOf, spokesOf } from "./spokes.ts";
 import type { Report, Step } from "./steps.ts";
 
 const outputSchema = z.record(
@@ -53,9 +53,14 @@ async function ofHub(instance: Instance, stack: string, context: string): Promis
 async function registerAll(fleet: LocalFleet, report: Report): Promise<readonly string[]> {
   const instance = fleet.instance();
   const hub = String((await outputsOf(instance, fleet.stack))["clusterName"]);
-  const names = (await spokesOf(kubectlOn(instance, hub))).flatMap(({ status }) => status?.cluster?.name ?? []);
   const spokes: Awaited<ReturnType<typeof ofSpoke>>[] = [];
-  for (const name of names) spokes.push(await ofSpoke(instance, name));
+  for (const spoke of await spokesOf(kubectlOn(instance, hub))) {
+    const cluster = spoke.status?.cluster?.name;
+    const account = otherAccountOf(spoke);
+    if (account !== undefined)
+      report(`${spoke.metadata.name} is in account ${account}: Flux there looks for commits by itself`);
+    else if (cluster !== undefined) spokes.push(await ofSpoke(instance, cluster));
+  }
   const webhooks = [...(await ofHub(instance, fleet.stack, hub)), ...spokes.flatMap((spoke) => spoke.webhooks)];
   if (webhooks.length > 0) await supervisorOf(instance).start(ingressProcess(instance));
   await registerWebhooks(gitPaths(instance).webhooks, webhooks);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { alone, underWay } from "../../../cli/command.ts";
 import { removeThroughGit, unprotect, withoutFolder } from "../../../cli/spoke-removal.ts";
-import { chainLine, isSpokeReady, type Spoke, spokeLine, spokesOf } from "../../../cli/spokes.ts";
+import { chainLine, isSpokeReady, otherAccountOf, type Spoke, spokeLine, spokesOf } from "../../../cli/spokes.ts";
 import { listFolder } from "../../../git/index.ts";
 import { git, publish } from "../../../git/repositories.ts";
 
@@ -25,6 +25,12 @@ describe("what people are told of a spoke", () => {
   test("is Ready by its condition only", () => {
     expect(isSpokeReady(spoke("blue", { status: { phase: "Ready", ...ready("False") } }))).toBe(false);
     expect(isSpokeReady(spoke("blue", { status: ready("True") }))).toBe(true);
+  });
+
+  test("is in another account when its account is not the hub's", () => {
+    const inAccount = (id?: string) =>
+      otherAccountOf(spoke("blue", id === undefined ? {} : { spec: { account: { id } } }));
+    expect(["222222222222", "000000000000", undefined].map(inAccount)).toEqual(["222222222222", undefined, undefined]);
   });
 
   test("is how many steps of its chain are Ready, and which", () => {
