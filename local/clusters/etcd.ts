@@ -63,12 +63,26 @@ export function etcdSpec(instance: Instance, program: string, ca: string, server
 
 /** Deletes every key of a cluster. Needs a running etcd. */
 export async function deletePrefix(instance: Instance, prefix: string): Promise<void> {
+  await call(instance, "kv/deleterange", { key: base64(`${prefix}/`), range_end: base64(`${prefix}0`) });
+}
+
+/**
+ * Has etcd refuse every write, as one whose space is used up does, or take them again
+ * (https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota).
+ */
+export async function setNoSpace(instance: Instance, isFull: boolean): Promise<void> {
+  const { header } = (await call(instance, "maintenance/status", {})) as { header: { member_id: string } };
+  const action = isFull ? "ACTIVATE" : "DEACTIVATE";
+  await call(instance, "maintenance/alarm", { action, memberID: header.member_id, alarm: "NOSPACE" });
+}
+
+async function call(instance: Instance, path: string, body: object): Promise<unknown> {
   const { ca, client } = etcdFiles(instance);
   const [caPem, cert, key] = await Promise.all([ca, client.certificate, client.key].map((path) => readFile(path)));
-  const body = JSON.stringify({ key: base64(`${prefix}/`), range_end: base64(`${prefix}0`) });
   const options = { method: "POST", ca: caPem, cert, key };
-  const { status } = await exchange(`${etcdUrl(instance)}/v3/kv/deleterange`, options, body);
-  if (status !== 200) throw new Error(`etcd refused to delete ${prefix}: status ${status}`);
+  const { status, text } = await exchange(`${etcdUrl(instance)}/v3/${path}`, options, JSON.stringify(body));
+  if (status !== 200) throw new Error(`etcd refused ${path}: status ${status}: ${text}`);
+  return JSON.parse(text);
 }
 
 /** Stops etcd and removes its data. Idempotent. */

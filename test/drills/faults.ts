@@ -1,4 +1,4 @@
-import { cutOff, freezeNodes, freezeSupervised } from "../e2e/support/faults.ts";
+import { cutOff, fillEtcd, freezeNodes, freezeSupervised } from "../e2e/support/faults.ts";
 import { HUB, killPods, killSupervised } from "../e2e/support/hub.ts";
 import { clusterOf } from "../e2e/support/spokes.ts";
 
@@ -53,6 +53,7 @@ export const faults: readonly Fault[] = [
   frozen("AWS API", "gateway"),
   killed("etcd of all clusters", "etcd"),
   frozen("etcd of all clusters", "etcd"),
+  { name: `etcd of all clusters full for ${AWAY_SECONDS} s`, strike: () => fillEtcd(AWAY_SECONDS) },
   killed("hub's API server", `${HUB}.kube-apiserver`),
   frozen("hub's API server", `${HUB}.kube-apiserver`),
   killed("hub's controller manager and scheduler", `${HUB}.kube-controller-manager`, `${HUB}.kube-scheduler`),

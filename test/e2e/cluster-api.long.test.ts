@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { machineCidr, prepareAddons } from "@eks-gitops-fleet/local/cli";
+import { machineCidr, prepareAddons, rootAws } from "@eks-gitops-fleet/local/cli";
 import {
   bareRepository,
   GIT_HOST,
@@ -16,7 +16,19 @@ import { filesBelow } from "../../cli/render/files.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { fillTemplate } from "../../lib/template.ts";
 import { isMissing, isReady } from "../support/cluster.ts";
-import { aws, eventually, get, hub, instance, kubectl, outputs, pulumi, scratch, upWith } from "./support/fleet.ts";
+import {
+  aws,
+  eventually,
+  execute,
+  get,
+  hub,
+  instance,
+  kubectl,
+  outputs,
+  pulumi,
+  scratch,
+  upWith,
+} from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
 import {
   addSpoke,
@@ -116,6 +128,18 @@ const inEks = async (...args: string[]) =>
 const nodegroup = async () =>
   (await inEks("describe-nodegroup", "--cluster-name", cluster, "--nodegroup-name", group)).nodegroup;
 
+/** Tags of an Auto Scaling group, as root: the deployer may not look at them. */
+async function scalingTags(name: string): Promise<object> {
+  const { accessKeyId, secretAccessKey } = await (await rootAws(instance)).eks.config.credentials();
+  const env = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
+  const args = ["autoscaling", "describe-auto-scaling-groups", "--auto-scaling-group-names", name, "--region", region];
+  const program = join(instance.paths.bin, "aws");
+  const { code, stdout, stderr } = await execute(program, [...args, "--output", "json"], { env });
+  expect(code, stderr).toBe(0);
+  const tags: { Key: string; Value: string }[] = JSON.parse(stdout).AutoScalingGroups[0].Tags;
+  return Object.fromEntries(tags.map(({ Key, Value }) => [Key, Value]));
+}
+
 beforeAll(async () => {
   await prepareAddons(instance, ["cert_manager", "cluster_api"]);
   await upWith((config) => ({ ...config, clusterApi: true }));
@@ -154,13 +178,8 @@ describe("a cluster that Cluster API makes", { timeout: 1_800_000 }, () => {
     });
     expect(made.encryptionConfig[0].resources).toEqual(["secrets"]);
     const [scaling] = (await nodegroup()).resources.autoScalingGroups;
-    const named = ["--region", region, "--output", "json", "--auto-scaling-group-names", scaling.name];
-    const { AutoScalingGroups: groups } = JSON.parse(
-      await aws(["autoscaling", "describe-auto-scaling-groups", ...named]),
-    );
-    const tags = groups[0].Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
     // Cluster API's AWS provider gives it the chart's tags beside EKS's own.
-    expect(Object.fromEntries(tags)).toMatchObject({
+    expect(await scalingTags(scaling.name)).toMatchObject({
       "eks:cluster-name": cluster,
       "fleet.internal/cluster": NAME,
       "fleet.internal/made-by": "cluster-api",

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { DescribeClusterCommand } from "@aws-sdk/client-eks";
+import { setNoSpace } from "@eks-gitops-fleet/local/clusters";
 import { cgroupProcesses, run } from "@eks-gitops-fleet/local/instance";
 import { expect } from "vitest";
-import { account } from "./fleet.ts";
+import { account, instance } from "./fleet.ts";
 import { nodes, processes, supervisor } from "./hub.ts";
 
 /** What is away for a while and then goes on, without being started again: a process that hangs, a machine that stands still, a link that drops packets. */
@@ -49,6 +51,13 @@ export async function freezeNodes(cluster: string, seconds: number): Promise<voi
   expect(pids.length, `processes on nodes of ${cluster}`).toBeGreaterThan(0);
   await freeze(pids, seconds);
 }
+
+/** Has the etcd of all clusters refuse every write, as one whose space is used up. */
+export const fillEtcd = (seconds: number): Promise<void> =>
+  awayFor(seconds, () => setNoSpace(instance, true), 'exec "$1" "$2"', [
+    process.execPath,
+    join(import.meta.dirname, "free-etcd.ts"),
+  ]);
 
 /** Drops what the nodes and pods of a cluster send to another cluster's API server. */
 export async function cutOff(from: string, to: string, seconds: number): Promise<void> {
