@@ -62,6 +62,7 @@ const secret = { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags, protect
 const sealingKeys = new SealingKeys("sealing-keys", {
   ...secret,
   keys: settings.sealingKeys,
+  formerSealingKeys: settings.formerSealingKeys,
   policy: elsewhere?.secretPolicy,
   secretName: names.sealingKeySecret,
 });
