@@ -88,6 +88,8 @@ export class SealingKeys extends pulumi.ComponentResource {
   readonly certificates: Record<string, Record<string, pulumi.Output<string>>> = {};
   /** The active generation of each scope. */
   readonly active: Record<string, string> = {};
+  /** When the certificate of each scope's active generation ends (RFC 3339): nothing is sealed with it afterwards. */
+  readonly ends: Record<string, pulumi.Output<string>> = {};
   private readonly stored: { readonly scope: string; readonly generation: string; readonly secret: StoredKey }[] = [];
 
   constructor(name: string, args: SealingKeysArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -98,7 +100,7 @@ export class SealingKeys extends pulumi.ComponentResource {
     for (const { scope, generation, active } of keys) {
       const id = `${name}-${scope}/${generation}`;
       const { privateKeyPem } = new tls.PrivateKey(`${id}-key`, { algorithm: "RSA", rsaBits: 4096 }, child);
-      const { certPem } = new tls.SelfSignedCert(
+      const { certPem, validityEndTime } = new tls.SelfSignedCert(
         `${id}-certificate`,
         {
           privateKeyPem,
@@ -120,7 +122,9 @@ export class SealingKeys extends pulumi.ComponentResource {
         child,
       );
       this.keep(scope, generation, stored, certPem);
-      if (active) this.active[scope] = generation;
+      if (!active) continue;
+      this.active[scope] = generation;
+      this.ends[scope] = validityEndTime;
     }
     for (const { scope, generation, arn, certificate } of formerSealingKeys) {
       const shared = policy?.(scope);

@@ -7,6 +7,7 @@ import { addonPermissionList } from "./addon-keys.ts";
 import { cidr, flag, integer, type Key, list, oneOf, setCommandOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { notificationKeys } from "./notification-keys.ts";
+import { serviceQuotaKey } from "./quota-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
 import { formerSealingKeyList, sealingKeyList } from "./sealing-keys.ts";
 
@@ -111,6 +112,7 @@ export const keys = {
     "the ARN of a standard SNS topic, or empty",
     "arn:aws:sns:<region>:<account>:<topic>",
   ),
+  serviceQuotas: serviceQuotaKey,
   grafana: oneOf("none", "amg"),
   grafanaAuthentication: oneOf(...grafanaAuthentications),
   grafanaAdminGroups: list(

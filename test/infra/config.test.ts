@@ -215,6 +215,16 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "a list of {scope",
   ],
   [
+    "quotas without a workspace that evaluates alerts",
+    { serviceQuotas: '{"vpcs":20}' },
+    "serviceQuotas",
+    "has no effect without a workspace",
+  ],
+  ["a quota that nobody counts", { serviceQuotas: '{"subnets":5}' }, "serviceQuotas", "vpcs (VPCs per Region)"],
+  ["a quota of nothing", { serviceQuotas: '{"vpcs":0}' }, "serviceQuotas", "a whole number above 0"],
+  ["a quota that is text", { serviceQuotas: '{"vpcs":"many"}' }, "serviceQuotas", "a whole number above 0"],
+  ["quotas as a list", { serviceQuotas: "[5]" }, "serviceQuotas", "an object with"],
+  [
     "an account without the scopes that it may read",
     { accounts: '[{"id":"333333333333","regions":["eu-west-1"]}]' },
     "accounts",
@@ -546,6 +556,11 @@ describe("the configuration", () => {
 
   it.each(withinLimit)("a public endpoint for $title makes no problem", ({ cidrs }) => {
     expect(problems({ endpointPublicAccessCidrs: JSON.stringify(cidrs) })).toEqual([]);
+  });
+
+  it("takes the quotas that were raised, any of them", () => {
+    for (const serviceQuotas of ['{"vpcs":20}', '{"addresses":40,"clusters":200}'])
+      expect(problems({ metrics: "amp", serviceQuotas })).toEqual([]);
   });
 
   it("takes a former sealing key as fleet adopt-hub prints it, and a generation that Pulumi stored as a number", () => {

@@ -3,6 +3,7 @@ import { rootCertificates } from "node:tls";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
+import { alertRules } from "../../infra/alert-rules.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { refusal } from "../repos/support/admission.ts";
@@ -580,6 +581,16 @@ describe("the places of spokes", () => {
 });
 
 describe("a stack with metrics", () => {
+  it("has alerts with the ends of its own sealing keys and the quotas that were raised", async () => {
+    const { resources } = await runStack("dev", {
+      "eks-gitops-fleet:metrics": "amp",
+      "eks-gitops-fleet:serviceQuotas": '{"vpcs":20}',
+    });
+    const rules = resources.find(({ type }) => type === "aws:amp/ruleGroupNamespace:RuleGroupNamespace");
+    const sealingKeyEnds = { dev: "2036-01-31T00:00:00Z" };
+    expect(rules?.inputs["data"]).toBe(alertRules({ serviceQuotas: { vpcs: 20 }, sealingKeyEnds }));
+  });
+
   it("makes a workspace that the bridge tells of and add-ons may write to; by default there is none", async () => {
     const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:metrics": "amp" });
     const [workspace] = resources.filter(({ type }) => type === "aws:amp/workspace:Workspace");
