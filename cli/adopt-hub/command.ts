@@ -110,7 +110,7 @@ function refuseUnclear(
           keys.former.map(({ scope, generation }) => `${scope}/${generation}`),
         ),
         "pulumi up would put others in their place, and nothing that they sealed could be opened. In the stack's file give each scope a generation",
-        "whose name was never used, as the active one, and name these as former ones, which stay in Secrets Manager and go on to open:",
+        "whose name was never used, as the active one, and name these as former ones: they stay in Secrets Manager, and still open what they sealed.",
         ...configLines(project, keys),
         "Then run this again.",
       ].join("\n"),
