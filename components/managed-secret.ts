@@ -32,6 +32,20 @@ export interface ManagedSecretArgs {
   readonly tags?: Tags | undefined;
 }
 
+/** The resource policy of a secret. */
+export const secretPolicy = (
+  name: string,
+  secretArn: pulumi.Input<string>,
+  policy: pulumi.Input<PolicyDocument>,
+  parent: pulumi.Resource,
+): aws.secretsmanager.SecretPolicy =>
+  new aws.secretsmanager.SecretPolicy(
+    name,
+    { secretArn, policy: pulumi.jsonStringify(policy), blockPublicPolicy: true },
+    // The secret stays protected.
+    { parent, protect: false },
+  );
+
 /**
  * A JSON secret in Secrets Manager with its value.
  * @example
@@ -58,13 +72,7 @@ export class ManagedSecret extends pulumi.ComponentResource {
       // protected.
       { parent: this, protect: false },
     );
-    if (policy !== undefined)
-      new aws.secretsmanager.SecretPolicy(
-        `${name}-policy`,
-        { secretArn: secret.arn, policy: pulumi.jsonStringify(policy), blockPublicPolicy: true },
-        // The secret stays protected.
-        { parent: this, protect: false },
-      );
+    if (policy !== undefined) secretPolicy(`${name}-policy`, secret.arn, policy, this);
     this.arn = secret.arn;
     this.secretName = pulumi.all([secret.name, version.id]).apply(([stored]) => stored);
     this.registerOutputs({ arn: this.arn });

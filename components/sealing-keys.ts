@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import * as tls from "@pulumi/tls";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { Tags } from "../lib/labels.ts";
-import { ManagedSecret } from "./managed-secret.ts";
+import { ManagedSecret, secretPolicy } from "./managed-secret.ts";
 
 /** Ten years: a sealed secret stays readable as long as its key; keys are replaced by new generations, not by expiry. */
 const validityPeriodHours = 10 * 365 * 24;
@@ -16,12 +16,37 @@ interface SealingKeyGeneration {
   readonly active: boolean;
 }
 
+interface FormerSealingKey {
+  /** The scope whose clusters read the key. */
+  readonly scope: string;
+  /** Name of the generation, which `keys` must not have in this scope. */
+  readonly generation: string;
+  /** Whole ARN of its secret. */
+  readonly arn: pulumi.Input<string>;
+  /** Its public certificate in PEM. */
+  readonly certificate: string;
+}
+
+/** Where a sealing key is in Secrets Manager. */
+interface StoredKey {
+  /** Name of the secret. */
+  readonly secretName: pulumi.Output<string>;
+  /** ARN of the secret, with the six random characters that Secrets Manager puts at its end. */
+  readonly arn: pulumi.Output<string>;
+}
+
 export interface SealingKeysArgs {
   /**
    * Generations of all scopes; an older one stays readable for as long as it is listed.
    * @example [{ scope: "dev", generation: "1", active: true }]
    */
   readonly keys: readonly SealingKeyGeneration[];
+  /**
+   * Generations that are in Secrets Manager and in no state, such as those of a state that was lost. They are readable like older generations
+   * of `keys`; the component makes and deletes nothing of them but their resource policy.
+   * @default none
+   */
+  readonly formerSealingKeys?: readonly FormerSealingKey[];
   /**
    * Name of a generation's secret in Secrets Manager.
    * @default `<component's name>/<scope>/<generation>`
@@ -63,18 +88,19 @@ export class SealingKeys extends pulumi.ComponentResource {
   readonly certificates: Record<string, Record<string, pulumi.Output<string>>> = {};
   /** The active generation of each scope. */
   readonly active: Record<string, string> = {};
-  private readonly stored: { readonly scope: string; readonly generation: string; readonly secret: ManagedSecret }[] =
-    [];
+  /** When the certificate of each scope's active generation ends (RFC 3339): nothing is sealed with it afterwards. */
+  readonly ends: Record<string, pulumi.Output<string>> = {};
+  private readonly stored: { readonly scope: string; readonly generation: string; readonly secret: StoredKey }[] = [];
 
   constructor(name: string, args: SealingKeysArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:SealingKeys", name, {}, opts);
-    const { keys, policy, protect, ...secret } = args;
+    const { keys, formerSealingKeys = [], policy, protect, ...secret } = args;
     const { secretName = (scope, generation) => `${name}/${scope}/${generation}` } = args;
     const child = { parent: this, ...(protect !== undefined && { protect }) };
     for (const { scope, generation, active } of keys) {
       const id = `${name}-${scope}/${generation}`;
       const { privateKeyPem } = new tls.PrivateKey(`${id}-key`, { algorithm: "RSA", rsaBits: 4096 }, child);
-      const { certPem } = new tls.SelfSignedCert(
+      const { certPem, validityEndTime } = new tls.SelfSignedCert(
         `${id}-certificate`,
         {
           privateKeyPem,
@@ -95,15 +121,27 @@ export class SealingKeys extends pulumi.ComponentResource {
         },
         child,
       );
-      this.stored.push({ scope, generation, secret: stored });
-      this.certificates[scope] = { ...this.certificates[scope], [generation]: certPem };
-      if (active) this.active[scope] = generation;
+      this.keep(scope, generation, stored, certPem);
+      if (!active) continue;
+      this.active[scope] = generation;
+      this.ends[scope] = validityEndTime;
+    }
+    for (const { scope, generation, arn, certificate } of formerSealingKeys) {
+      const shared = policy?.(scope);
+      if (shared !== undefined) secretPolicy(`${name}-${scope}/${generation}-policy`, arn, shared, this);
+      const stored = { arn: pulumi.output(arn), secretName: pulumi.output(secretName(scope, generation)) };
+      this.keep(scope, generation, stored, pulumi.output(certificate));
     }
     this.registerOutputs({ certificates: this.certificates, active: this.active });
   }
 
-  /** The secrets of a scope in Secrets Manager, by generation; none for a scope without keys. */
-  secrets(scope: string): Readonly<Record<string, ManagedSecret>> {
+  private keep(scope: string, generation: string, secret: StoredKey, certificate: pulumi.Output<string>): void {
+    this.stored.push({ scope, generation, secret });
+    this.certificates[scope] = { ...this.certificates[scope], [generation]: certificate };
+  }
+
+  /** The secrets of a scope in Secrets Manager, by generation, former ones too; none for a scope without keys. */
+  secrets(scope: string): Readonly<Record<string, StoredKey>> {
     const own = this.stored.filter((key) => key.scope === scope);
     return Object.fromEntries(own.map(({ generation, secret }) => [generation, secret]));
   }

@@ -3,7 +3,7 @@ import { type CrossplaneScope, crossplanePolicy } from "../lib/iam/crossplane.ts
 import { arns, dnsSuffix, type PolicyDocument, partitionOf, policyLimits, type Scope } from "../lib/iam/policy.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import { fleetNames } from "../lib/names.ts";
-import type { Problem } from "../lib/problems.ts";
+import { duplicates, type Problem } from "../lib/problems.ts";
 import { hubSealingScope } from "../lib/spoke.ts";
 import type { Readable } from "./settings.ts";
 
@@ -11,10 +11,6 @@ import type { Readable } from "./settings.ts";
 const longest = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };
 
 const lengthOf = (document: PolicyDocument): number => JSON.stringify(document).length;
-
-function twice(values: readonly string[]): string[] {
-  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
-}
 
 /** An account with spokes of a fleet. */
 interface Place {
@@ -50,12 +46,16 @@ function boundaryLength({ fleet, scope, secretsOf }: Place): number {
 export function accountRules({ accounts = [], spokeRegions = [], sealingKeys, fleet }: Readable): Problem[] {
   const remove = "remove one of the two";
   const repeated = [
-    ...twice(accounts.map(({ id }) => id)).map((got) => ({ key: "accounts", what: "names an account twice", got })),
+    ...duplicates(accounts.map(({ id }) => id)).map((got) => ({
+      key: "accounts",
+      what: "names an account twice",
+      got,
+    })),
     ...accounts.flatMap(({ id, regions, scopes }) => [
-      ...twice(regions).map((got) => ({ key: "accounts", what: `names a region of account ${id} twice`, got })),
-      ...twice(scopes).map((got) => ({ key: "accounts", what: `names a scope of account ${id} twice`, got })),
+      ...duplicates(regions).map((got) => ({ key: "accounts", what: `names a region of account ${id} twice`, got })),
+      ...duplicates(scopes).map((got) => ({ key: "accounts", what: `names a scope of account ${id} twice`, got })),
     ]),
-    ...twice(spokeRegions).map((got) => ({ key: "spokeRegions", what: "names a region twice", got })),
+    ...duplicates(spokeRegions).map((got) => ({ key: "spokeRegions", what: "names a region twice", got })),
   ].map((problem) => ({ ...problem, allowed: "each once", remedy: remove }));
   const regions = [...accounts.flatMap((account) => account.regions), ...spokeRegions];
   const partitions = [...new Set(regions.map(partitionOf))];

@@ -62,6 +62,7 @@ const secret = { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags, protect
 const sealingKeys = new SealingKeys("sealing-keys", {
   ...secret,
   keys: settings.sealingKeys,
+  formerSealingKeys: settings.formerSealingKeys,
   policy: elsewhere?.secretPolicy,
   secretName: names.sealingKeySecret,
 });
@@ -75,7 +76,7 @@ const receiverToken = hubReceiverToken(settings, unprotected);
 const ofNotifications = notificationSecrets(settings, unprotected);
 
 // Metrics of all clusters, and Grafana over them.
-const metricsArgs = metricsWorkspaceArgs(settings, tags);
+const metricsArgs = metricsWorkspaceArgs(settings, sealingKeys, tags);
 const metrics = metricsArgs && new MetricsWorkspace("metrics", metricsArgs);
 const grafanaArgs = grafanaWorkspaceArgs(settings, metrics, tags);
 const grafana = grafanaArgs && new GrafanaWorkspace("grafana", grafanaArgs);

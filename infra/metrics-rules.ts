@@ -15,6 +15,20 @@ function alertTopicRule({ metrics, metricsAlertTopicArn }: Readable): Problem[] 
   ];
 }
 
+/** Quotas are the limits of an alert. */
+function quotaRule({ metrics, serviceQuotas = {} }: Readable): Problem[] {
+  if (metrics !== "none" || Object.keys(serviceQuotas).length === 0) return [];
+  return [
+    {
+      key: "serviceQuotas",
+      what: "has no effect without a workspace that evaluates alerts",
+      got: JSON.stringify(serviceQuotas),
+      allowed: "empty, or metrics amp",
+      remedy: "pulumi config set metrics amp, or pulumi config rm serviceQuotas",
+    },
+  ];
+}
+
 /** Grafana shows the fleet's metrics. */
 function grafanaRule({ metrics, grafana }: Readable): Problem[] {
   if (metrics !== "none" || grafana !== "amg") return [];
@@ -56,6 +70,7 @@ function grafanaAdminRule({ grafana, grafanaAuthentication, grafanaAdminGroups =
 /** The rules of metrics, and of Grafana over them. */
 export const metricsRules = (settings: Readable): Problem[] => [
   ...alertTopicRule(settings),
+  ...quotaRule(settings),
   ...grafanaRule(settings),
   ...grafanaAdminRule(settings),
 ];

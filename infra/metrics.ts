@@ -1,54 +1,30 @@
-import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import type { GrafanaWorkspaceArgs } from "../components/grafana-workspace.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metrics-workspace.ts";
-import { type KubernetesRelease, kubernetesReleases, supportWarningDays } from "../components/versions.ts";
+import type { SealingKeys } from "../components/sealing-keys.ts";
 import type { AddonPermission } from "../lib/iam/addons.ts";
 import { metricsWriterPolicy, remoteWrite } from "../lib/iam/metrics.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames, metricsAgent } from "../lib/names.ts";
+import { alertRules } from "./alert-rules.ts";
 import type { Settings } from "./settings.ts";
 
 /** Where the fleet's metrics go, and who reads them. */
 
-/** Alerts for every fleet: a rules file of Prometheus. */
-const rulesFile = new URL("alert-rules.yaml", import.meta.url);
-
-/** Tells of every Spoke that runs a Kubernetes minor whose standard support ends within {@link supportWarningDays}, or has ended. */
-const supportRule = ({ minor, supportEnds }: KubernetesRelease) => ({
-  alert: "KubernetesSupportEnds",
-  expr:
-    "max by (name, spoke_environment, spoke_tenant, kubernetes_version) " +
-    `(fleet_spoke_info{job="kube-state-metrics", kubernetes_version="${minor}"}) ` +
-    `and on () (vector(time()) > ${Date.parse(supportEnds) / 1000 - supportWarningDays * 86_400})`,
-  for: "1h",
-  labels: { severity: "warning" },
-  annotations: {
-    runbook: "docs/guides/alerts.md#kubernetessupportends",
-    summary:
-      `Spoke {{ $labels.name }} of {{ $labels.spoke_tenant }} ({{ $labels.spoke_environment }}) runs Kubernetes ${minor}, ` +
-      `which EKS supports until ${supportEnds}`,
-  },
-});
-
-/** The rules of the fleet's workspace, as a rules file of Prometheus. @param releases the minors whose end is told */
-export function alertRules(releases = kubernetesReleases): string {
-  // JSON is YAML: one more group in the file's list, without a parser that every start of the program would load.
-  const group = JSON.stringify({ name: "kubernetes", rules: releases.map(supportRule) });
-  return `${readFileSync(rulesFile, "utf8").trimEnd()}\n  - ${group}\n`;
-}
-
 /** The fleet's workspace of Amazon Managed Service for Prometheus; undefined where the stack has none. */
 export function metricsWorkspaceArgs(
-  { fleet, metrics, metricsAlertTopicArn, protect }: Settings,
+  { fleet, metrics, metricsAlertTopicArn, serviceQuotas, protect }: Settings,
+  sealingKeys: SealingKeys,
   tags: Tags,
 ): MetricsWorkspaceArgs | undefined {
   if (metrics === "none") return undefined;
   return {
     alias: fleet,
-    rules: { fleet: alertRules() },
+    rules: {
+      fleet: pulumi.output(sealingKeys.ends).apply((sealingKeyEnds) => alertRules({ serviceQuotas, sealingKeyEnds })),
+    },
     alertTopicArn: metricsAlertTopicArn || undefined,
     tags,
     protect,

@@ -1,5 +1,5 @@
 import { commitStatusAddress, isCommitStatus, repositoryAddress } from "../lib/notifications.ts";
-import { type Problem, shown } from "../lib/problems.ts";
+import { duplicates, type Problem, shown } from "../lib/problems.ts";
 import type { NotificationSecret, NotificationSetting } from "./notification-keys.ts";
 import type { Readable } from "./settings.ts";
 
@@ -146,7 +146,7 @@ function ownProblems(setting: NotificationSetting, secret: NotificationSecret | 
 export function notificationRules(settings: Readable): Problem[] {
   const { notifications = [], notificationSecrets = {}, gitopsSystemRepoUrl: url } = settings;
   const names = notifications.map(({ name }) => name);
-  const twice = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+  const twice = duplicates(names);
   const unknown = Object.keys(notificationSecrets).filter((name) => !names.includes(name));
   const isReadable = settings.notifications !== undefined && settings.notificationSecrets !== undefined;
   if (!isReadable) return [];

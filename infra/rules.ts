@@ -2,8 +2,8 @@ import { kubernetesVersions } from "../components/versions.ts";
 import { overlaps, parseCidr } from "../lib/cidr.ts";
 import { isArm } from "../lib/instance-types.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
-import { type Problem, shown } from "../lib/problems.ts";
-import { clusterScopePrefix, hubSealingScope, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
+import { duplicates, type Problem, shown } from "../lib/problems.ts";
+import { poolPrefix } from "../lib/spoke.ts";
 import { accountRules } from "./account-rules.ts";
 import { addonRules } from "./addon-rules.ts";
 import { argocdRules } from "./argocd-rules.ts";
@@ -13,6 +13,7 @@ import { metricsRules } from "./metrics-rules.ts";
 import { networkRules } from "./network-rules.ts";
 import { notificationRules } from "./notification-rules.ts";
 import { registryRules } from "./registry-rules.ts";
+import { sealingRules } from "./sealing-rules.ts";
 import type { Readable } from "./settings.ts";
 
 export type Rule = (settings: Readable) => readonly Problem[];
@@ -107,10 +108,6 @@ function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Problem
   ];
 }
 
-function duplicates(values: readonly string[]): string[] {
-  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
-}
-
 function clusterAdminRule({ clusterAdmins = [] }: Readable): Problem[] {
   return duplicates(clusterAdmins).map((arn) => ({
     key: "clusterAdmins",
@@ -119,65 +116,6 @@ function clusterAdminRule({ clusterAdmins = [] }: Readable): Problem[] {
     allowed: "each ARN once",
     remedy: "remove one of the two",
   }));
-}
-
-function sealingKeyRules({ sealingKeys = [] }: Readable): Problem[] {
-  const twice = duplicates(sealingKeys.map(({ scope, generation }) => `${scope}/${generation}`)).map((name) => ({
-    key: "sealingKeys",
-    what: "has a generation twice",
-    got: name,
-    allowed: "each generation of a scope once",
-    remedy: "remove one of the two",
-  }));
-  const scopes = [...new Set(sealingKeys.map(({ scope }) => scope))];
-  const inactive = scopes.flatMap((scope) => {
-    const active = sealingKeys.filter((key) => key.scope === scope && key.active).map(({ generation }) => generation);
-    if (active.length === 1) return [];
-    return [
-      {
-        key: "sealingKeys",
-        what:
-          active.length === 0
-            ? `has no active generation for scope ${scope}`
-            : `has ${active.length} active generations for scope ${scope}`,
-        got: active.length === 0 ? "active: false for each of them" : `active: ${active.join(", ")}`,
-        allowed: "exactly one active generation in each scope",
-        remedy: "set active: true for the newest generation and false for the others",
-      },
-    ];
-  });
-  return [...twice, ...inactive];
-}
-
-/** Scopes of single clusters begin with cluster-: no environment may, and the rest must be hub or a possible name of a spoke. */
-function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] {
-  const scopes = [...new Set(sealingKeys.map(({ scope }) => scope))];
-  const wrong = scopes.filter(
-    (scope) =>
-      scope.startsWith(clusterScopePrefix) &&
-      scope !== hubSealingScope &&
-      !spokeNameRule.accepts(scope.slice(clusterScopePrefix.length)),
-  );
-  return [
-    ...(environment.startsWith(clusterScopePrefix)
-      ? [
-          {
-            key: "environment",
-            what: "begins like the sealing scope of a single cluster",
-            got: environment,
-            allowed: `a name that does not begin with ${clusterScopePrefix}`,
-            remedy: "choose another name",
-          },
-        ]
-      : []),
-    ...wrong.map((scope) => ({
-      key: "sealingKeys",
-      what: "has the scope of a cluster whose name is not allowed",
-      got: scope,
-      allowed: `an environment, ${hubSealingScope}, or ${clusterScopePrefix}<spoke> where the spoke's name is ${spokeNameRule.allowed}`,
-      remedy: "name an environment, the hub or a spoke",
-    })),
-  ];
 }
 
 function poolSizeRule({ spokeCidrPool }: Readable): Problem[] {
@@ -221,8 +159,7 @@ export const rules: readonly Rule[] = [
   releaseRule,
   instanceTypeRule,
   clusterAdminRule,
-  sealingKeyRules,
-  scopeRule,
+  sealingRules,
   gitRules,
   registryRules,
   argocdRules,

@@ -4,33 +4,12 @@ import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts"
 import { grafanaAuthentications } from "../lib/iam/grafana.ts";
 import { accountList, regionList } from "./account-keys.ts";
 import { addonPermissionList } from "./addon-keys.ts";
-import { cidr, flag, integer, type Key, list, listOf, oneOf, setCommandOf, slug, text } from "./forms.ts";
+import { cidr, flag, integer, type Key, list, oneOf, setCommandOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { notificationKeys } from "./notification-keys.ts";
+import { serviceQuotaKey } from "./quota-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
-
-/** A generation of a scope's sealing key. */
-interface SealingKeyGeneration {
-  readonly scope: string;
-  readonly generation: string;
-  readonly active: boolean;
-}
-
-function sealingKeyGeneration(value: unknown): SealingKeyGeneration | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { scope, generation, active, ...unknown } = value as Record<string, unknown>;
-  if (typeof scope !== "string" || !slug.test(scope) || typeof active !== "boolean" || Object.keys(unknown).length > 0)
-    return undefined;
-  // `pulumi config set --path` stores digits as a number.
-  const name = typeof generation === "number" ? String(generation) : generation;
-  return typeof name === "string" && slug.test(name) ? { scope, generation: name, active } : undefined;
-}
-
-const sealingKeyList = listOf(sealingKeyGeneration, {
-  allowed: "a list of {scope: <lower-case name>, generation: <lower-case name or number>, active: true or false}",
-  path: "[0].scope",
-  example: "dev (likewise generation, active)",
-});
+import { formerSealingKeyList, sealingKeyList } from "./sealing-keys.ts";
 
 /** CIDR of public addresses. AWS shows a person's own at checkip.amazonaws.com. */
 export const ownAddress = '"$(curl -s https://checkip.amazonaws.com)/32"';
@@ -112,6 +91,7 @@ export const keys = {
   nodeMax: count(1),
 
   sealingKeys: sealingKeyList,
+  formerSealingKeys: formerSealingKeyList,
   secretRecoveryWindowDays: days("0, or 7 to 30", (value) => value === 0 || (value >= 7 && value <= 30)),
   kmsDeletionWindowDays: days("7 to 30", (value) => value >= 7 && value <= 30),
   logTypes: list(oneOf(...controlPlaneLogTypes)),
@@ -132,6 +112,7 @@ export const keys = {
     "the ARN of a standard SNS topic, or empty",
     "arn:aws:sns:<region>:<account>:<topic>",
   ),
+  serviceQuotas: serviceQuotaKey,
   grafana: oneOf("none", "amg"),
   grafanaAuthentication: oneOf(...grafanaAuthentications),
   grafanaAdminGroups: list(

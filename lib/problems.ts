@@ -29,3 +29,8 @@ export function shown(value: unknown): string {
   const line = text.replaceAll("\n", "\\n").replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, "://***@");
   return line.length > 120 ? `${line.slice(0, 117)}...` : line;
 }
+
+/** The values that stand in a list more than once, each of them once. */
+export const duplicates = (values: readonly string[]): string[] => [
+  ...new Set(values.filter((value, index) => values.indexOf(value) !== index)),
+];

@@ -21,3 +21,15 @@ export const quotas = {
 } as const satisfies Record<string, Quota>;
 
 export type QuotaName = keyof typeof quotas;
+
+/**
+ * The quotas that can be told of from the hub's own metrics: the kind of Crossplane's resources that count, and AWS's default for a region of an
+ * account (AWS General Reference, "Amazon VPC", "Amazon EC2" and "Amazon EKS endpoints and quotas").
+ */
+export const countedQuotas = {
+  vpcs: { kind: "VPC", initial: 5 },
+  addresses: { kind: "EIP", initial: 5 },
+  clusters: { kind: "Cluster", initial: 100 },
+} as const satisfies Partial<Record<QuotaName, { readonly kind: string; readonly initial: number }>>;
+
+export type CountedQuota = keyof typeof countedQuotas;

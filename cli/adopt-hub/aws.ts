@@ -17,10 +17,12 @@ import {
   paginateListAttachedRolePolicies,
 } from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
-import { DescribeSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { DescribeSecretCommand, GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { z } from "zod";
+import { fromJson } from "../../infra/forms.ts";
 import { arns, partitionOf } from "../../lib/iam/policy.ts";
 import type { Tags } from "../../lib/labels.ts";
-import { hubName } from "../../lib/names.ts";
+import { fleetNames, hubName } from "../../lib/names.ts";
 import { look } from "../adopt/aws.ts";
 import { all, asking, isTaggedFor, tagsOf, unlessMissing } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
@@ -53,10 +55,28 @@ const asked = asking(ownPolicy);
 const askedFor = <T>(action: string, call: () => Promise<T>): Promise<T | undefined> =>
   asked(action, () => unlessMissing(call()));
 
+const askedAsDeployer = asking("the policy deployer-secrets, which fleet deployer-policy prints,");
+const valueSchema = z.object({ "tls.crt": z.string() });
+
+/** The public half of a sealing key. The private one is read with it, and kept nowhere. */
+async function certificateOf(secrets: SecretsManagerClient, SecretId: string): Promise<string> {
+  const { SecretString = "" } = await askedAsDeployer("secretsmanager:GetSecretValue", () =>
+    secrets.send(new GetSecretValueCommand({ SecretId })),
+  );
+  const read = valueSchema.safeParse(fromJson(SecretString));
+  if (read.success) return read.data["tls.crt"];
+  throw new Error(
+    `the secret ${SecretId} is no sealing key: its value has no certificate under tls.crt. Look who wrote it. Nothing was changed`,
+  );
+}
+
 type Finder = (inputs: Readonly<Record<string, string>>) => Promise<Named | undefined>;
 
 /** Looks for each type by the inputs that name it. */
-function finders(config: AwsConfig, account: string, region: string): Readonly<Record<NamedType, Finder>> {
+function finders(
+  config: AwsConfig,
+  { account, region, fleet }: { readonly account: string; readonly region: string; readonly fleet: string },
+): Readonly<Record<NamedType, Finder>> {
   const iam = new IAMClient(config);
   const kms = new KMSClient(config);
   const logs = new CloudWatchLogsClient(config);
@@ -102,8 +122,12 @@ function finders(config: AwsConfig, account: string, region: string): Readonly<R
       const found = await askedFor("secretsmanager:DescribeSecret", () =>
         secrets.send(new DescribeSecretCommand({ SecretId: name })),
       );
-      const unusable = `AWS is about to delete it: aws secretsmanager restore-secret --secret-id ${name}`;
-      return named(found?.ARN, found?.DeletedDate === undefined ? {} : { unusable });
+      if (found?.DeletedDate !== undefined)
+        return named(found.ARN, {
+          unusable: `AWS is about to delete it: aws secretsmanager restore-secret --secret-id ${name}`,
+        });
+      const isSealingKey = found !== undefined && name.startsWith(fleetNames(fleet).sealingKeyPrefix);
+      return named(found?.ARN, isSealingKey ? { certificate: await certificateOf(secrets, name) } : {});
     },
   };
 }
@@ -184,7 +208,7 @@ export const lookForHub: LookForHub = async ({ fleet, cluster, region, planned }
   const own = { ...config, region };
   const sought = { fleet, spoke: hubName, cluster, region, leaving: true };
   const { account, tagged, cluster: running } = await look(sought, config, ownPolicy);
-  const find = finders(own, account, region);
+  const find = finders(own, { account, region, fleet });
   const named: (readonly [string, Named])[] = [];
   // One after the other: IAM admits few calls in a second.
   for (const { type, urn, inputs } of planned) {

@@ -1,11 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
-import { fleetNames, hubName } from "../../lib/names.ts";
+import { hubName } from "../../lib/names.ts";
 import { columns, headed } from "../columns.ts";
 import { readLine } from "../line.ts";
 import { refuse, UsageError } from "../usage.ts";
 import type { LookForHub } from "./aws.ts";
+import { configLines, formerKeys } from "./former-keys.ts";
 import { type HubInAws, type Located, locate } from "./locate.ts";
 import { type Entry, type Planned, type Preview, preview } from "./preview.ts";
 
@@ -17,7 +18,7 @@ For a hub whose cluster and whose Pulumi state are gone. Asks Pulumi what a stac
 in AWS for what is there of it, by names and by the hub's tags, and writes the file with which pulumi import takes that into the
 state: keys, secrets, roles, policies, logs, network. pulumi up then makes the rest, and nothing a second time. It changes nothing
 in AWS and nothing in the state. Refuses while the cluster is there, where two resources could be the same one, and where
-pulumi up would put a new sealing key in the place of one that spokes use.
+pulumi up would put a new sealing key in the place of one that spokes use: then it prints what the stack's file has to say.
 
   --stack NAME           the hub's stack, made anew with pulumi stack init; default: the selected one
   --file FILE            the file to write; default: import.json
@@ -48,6 +49,8 @@ const tagsIn = ({ inputs }: Planned): Tags => (inputs["tags"] ?? {}) as Tags;
 
 interface Hub {
   readonly fleet: string;
+  /** Pulumi's name of the project. */
+  readonly project: string;
   /** EKS name of its cluster. */
   readonly cluster: string;
   /** Accounts that the stack may run in; undefined where it names none. */
@@ -59,23 +62,19 @@ function hubOf({ accounts, planned }: Preview): Hub {
   const cluster = planned.find(({ type }) => type === "aws:eks/cluster:Cluster");
   const fleet = planned.map(tagsIn).find((tags) => tags[clusterTag] === hubName)?.[fleetTag];
   const name = cluster?.inputs["name"];
-  if (fleet !== undefined && typeof name === "string") return { fleet, cluster: name, accounts };
+  if (cluster !== undefined && fleet !== undefined && typeof name === "string")
+    return { fleet, project: cluster.urn.split("::")[1] ?? "", cluster: name, accounts };
   throw new UsageError(
     "fleet adopt-hub: pulumi up of this stack would make no hub, so its state has one. This is for a stack whose state is lost: is it the right --stack?\nNothing was changed.",
   );
 }
 
-/** Sealing keys that are in Secrets Manager already: the private halves are in no state any more, so that `pulumi up` would make others. */
-const replacedKeys = ({ found }: Located, fleet: string): string[] => {
-  const prefix = fleetNames(fleet).sealingKeyPrefix;
-  return found.flatMap(({ planned: { type, inputs } }) => {
-    const name = String(inputs["name"]);
-    return type === "aws:secretsmanager/secret:Secret" && name.startsWith(prefix) ? [name.slice(prefix.length)] : [];
-  });
-};
-
 /** @throws UsageError when what AWS has can't be taken in as it is */
-function refuseUnclear({ fleet, cluster, accounts }: Hub, where: string, inAws: HubInAws, located: Located): void {
+function refuseUnclear(
+  { fleet, project, cluster, accounts }: Hub,
+  where: string,
+  { planned, inAws, located }: { planned: readonly Planned[]; inAws: HubInAws; located: Located },
+): void {
   const fail = (what: string) => {
     throw new UsageError(`fleet adopt-hub (${where}): ${what}\nNothing was changed.`);
   };
@@ -102,13 +101,18 @@ function refuseUnclear({ fleet, cluster, accounts }: Hub, where: string, inAws: 
     each.unusable === undefined ? [] : [`${named(each.planned)}: ${each.unusable}`],
   );
   if (unusable.length > 0) fail(headed("AWS is about to delete these; keep them first:", unusable).join("\n"));
-  const replaced = replacedKeys(located, fleet);
-  if (replaced.length > 0)
+  const keys = formerKeys(planned, inAws, fleet);
+  if (keys.former.length > 0)
     fail(
       [
-        ...headed("sealing keys, as scope/generation, that exist in Secrets Manager, but not in this state:", replaced),
-        "pulumi up would put others in their place, and nothing that they sealed could be opened. In sealingKeys of the stack's configuration",
-        "give each scope a generation whose name was never used, as the active one, and leave these out: they stay in Secrets Manager.",
+        ...headed(
+          "sealing keys, as scope/generation, that exist in Secrets Manager, but not in this state:",
+          keys.former.map(({ scope, generation }) => `${scope}/${generation}`),
+        ),
+        "pulumi up would put others in their place, and nothing that they sealed could be opened. In the stack's file give each scope a generation",
+        "whose name was never used, as the active one, and name these as former ones: they stay in Secrets Manager, and still open what they sealed.",
+        ...configLines(project, keys),
+        "Then run this again.",
       ].join("\n"),
     );
 }
@@ -161,7 +165,7 @@ export async function run(argv: readonly string[], ask = preview, look = lookInA
   );
   const where = `account ${inAws.account}, ${region}`;
   const located = locate(asked.planned, inAws);
-  refuseUnclear(hub, where, inAws, located);
+  refuseUnclear(hub, where, { planned: asked.planned, inAws, located });
   if (located.found.length === 0) {
     console.log([`Nothing of the hub is in ${where}: pulumi up makes it`, ...others(located)].join("\n"));
     return 0;

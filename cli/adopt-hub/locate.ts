@@ -16,6 +16,8 @@ interface Candidate {
 export interface Named extends Candidate {
   /** Of an alias: ID of its key. */
   readonly key?: string;
+  /** Of a sealing key's secret: its public certificate in PEM. */
+  readonly certificate?: string;
 }
 
 /** What AWS has of a hub. */

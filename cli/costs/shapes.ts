@@ -35,6 +35,7 @@ export function spokeShape(spec: Counted): ClusterShape {
  */
 export function hubShape(settings: Readable, region: string | undefined): ClusterShape | undefined {
   const { nodeInstanceTypes, nodeDiskSize, nodeMin, nodeDesired, nodeMax, natGateways, zones, sealingKeys } = settings;
+  const { formerSealingKeys = [] } = settings;
   if (region === undefined || nodeInstanceTypes === undefined || nodeDiskSize === undefined) return undefined;
   if (nodeMin === undefined || nodeDesired === undefined || nodeMax === undefined) return undefined;
   if (natGateways === undefined || zones === undefined || sealingKeys === undefined) return undefined;
@@ -50,6 +51,6 @@ export function hubShape(settings: Readable, region: string | undefined): Cluste
     ],
     natGateways: hasOwnNetwork ? natGatewayCount(natGateways, zones) : 0,
     keys: 2 + (settings.clusterApi ? 1 : 0),
-    secrets: sealingKeys.length + 2,
+    secrets: sealingKeys.length + formerSealingKeys.length + 2,
   };
 }

@@ -18,7 +18,7 @@ import { brought, broughtBy, type Change, keysFolder, retired } from "./keys-fol
 import { mayBeOf, systemOf, workloadsOf } from "./places.ts";
 import { nextStep, type Standing, type Step } from "./plan.ts";
 import { type ReEncrypted, reEncrypt, requireKey } from "./re-encrypt.ts";
-import { type ListedKey, withKeys } from "./stack-file.ts";
+import { type KeyName, type ListedKey, withKeys, withoutFormer } from "./stack-file.ts";
 import { readStackList, type StackList, stackFileProblems } from "./stack-list.ts";
 import { headOf, leftOf, nextOf, type Told } from "./words.ts";
 
@@ -34,7 +34,7 @@ or something may be sealed with a key that its clusters don't have. Fleets that 
   3. the new generation seals; pulumi up
   4. what is sealed with older ones in the checkouts is sealed again, with --context; push
   5. the files of older generations go; push
-  6. older generations go out of sealingKeys; pulumi up
+  6. older generations go out of sealingKeys and formerSealingKeys; pulumi up
 
   <scope>                an environment, cluster-<spoke>, or ${hubSealingScope}
   --new                  begin a rotation
@@ -121,8 +121,25 @@ async function find(scope: string, stack: string, checkouts: readonly string[], 
   const sealed = sealedIn(checkouts).filter((each) => each.certificate !== undefined || mayBeOf(scope, each, places));
   const listed = list.keys.filter((each) => each.scope === scope);
   const made = all.filter((each) => each.scope === scope);
+  const former = list.former.filter((each) => each.scope === scope).map(({ generation }) => generation);
   const inGit = folder === undefined ? undefined : broughtBy(folder);
-  return { standing: { scope, listed, made, inGit, sealed }, list, told: { scope, stack, system }, folder, all };
+  const told = { scope, stack, system, fleet: bridgeData.fleet, former };
+  return { standing: { scope, listed, former, made, inGit, sealed }, list, told, folder, all };
+}
+
+/** The stack's file without some generations, in either list. */
+function forgotten({ path, text, key, keys, formerKey }: StackList, gone: readonly KeyName[], stack: string): Change[] {
+  const isGone = (one: KeyName) =>
+    gone.some(({ scope, generation }) => one.scope === scope && one.generation === generation);
+  const own = keys.some(isGone)
+    ? withKeys(
+        text,
+        key,
+        stack,
+        keys.filter((each) => !isGone(each)),
+      )
+    : text;
+  return [{ path, text: withoutFormer(own, formerKey, stack, gone) }];
 }
 
 /** The files that a step changes, what is sealed again aside. */
@@ -138,7 +155,11 @@ function changesOf(step: Step, { standing: { scope }, list, told: { stack }, fol
         list.keys.map((key) => (key.scope === scope ? { ...key, active: key.generation === step.generation } : key)),
       );
     case "forget":
-      return withList(list.keys.filter((key) => key.scope !== scope || !step.generations.includes(key.generation)));
+      return forgotten(
+        list,
+        step.generations.map((generation) => ({ scope, generation })),
+        stack,
+      );
     case "bring":
       return brought(folder, step.generation);
     case "retire":

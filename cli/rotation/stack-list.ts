@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { parseDocument } from "yaml";
 import type { Problem } from "../../lib/problems.ts";
 import { type Project, stackPath } from "../fleet/stack-config.ts";
-import { type ListedKey, listedKeys } from "./stack-file.ts";
+import { formerKeys, type KeyName, type ListedKey, listedKeys } from "./stack-file.ts";
 
-/** A stack's file and its list of sealing keys. */
+/** A stack's file and its lists of sealing keys. */
 export interface StackList {
   readonly path: string;
   readonly text: string;
@@ -12,15 +12,20 @@ export interface StackList {
   readonly key: string;
   /** Where the file has no list, Pulumi.yaml's default, which counts then. */
   readonly keys: readonly ListedKey[];
+  /** `<project>:formerSealingKeys`. */
+  readonly formerKey: string;
+  /** Keys that are in Secrets Manager and in no state. */
+  readonly former: readonly KeyName[];
 }
 
-/** @throws UsageError when the list has another form */
+/** @throws UsageError when a list has another form */
 export function readStackList(project: Project, stack: string): StackList {
   const path = stackPath(project, stack);
   const [text, key] = [readFileSync(path, "utf8"), `${project.name}:sealingKeys`];
   const isListed = parseDocument(text).hasIn(["config", key]);
   const keys = isListed ? listedKeys(text, key, stack) : (project.defaults[key] as readonly ListedKey[]);
-  return { path, text, key, keys };
+  const formerKey = `${project.name}:formerSealingKeys`;
+  return { path, text, key, keys, formerKey, former: formerKeys(text, formerKey, stack) };
 }
 
 /** The problem of a stack without a file. */

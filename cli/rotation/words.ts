@@ -1,3 +1,4 @@
+import { fleetNames } from "../../lib/names.ts";
 import { clusterScopePrefix, hubSealingScope } from "../../lib/spoke.ts";
 import { filesOf } from "../sealing/keys.ts";
 import type { Step } from "./plan.ts";
@@ -9,6 +10,9 @@ export interface Told {
   readonly stack: string;
   /** The checkout of gitops-system; undefined for the hub's key. */
   readonly system: string | undefined;
+  readonly fleet: string;
+  /** Generations of the scope that no state has. */
+  readonly former: readonly string[];
 }
 
 const sequence = (names: readonly string[]): string => names.join(" and ");
@@ -26,8 +30,15 @@ function arrived({ scope }: Told, generation: string): string {
   return `wait until ${one ? "the Spoke is Ready and has" : "every Spoke of the environment is Ready, in every ring, and has"} it: kubectl --context <spoke> -n sealed-secrets get secret ${name}`;
 }
 
+/** The lists in a stack's file that have some generations. */
+const listsOf = (names: readonly string[], former: readonly string[]): string =>
+  sequence([
+    ...(names.some((name) => !former.includes(name)) ? ["sealingKeys"] : []),
+    ...(names.some((name) => former.includes(name)) ? ["formerSealingKeys"] : []),
+  ]);
+
 /** What a step is, in one line. */
-export function headOf(step: Step, { scope, stack }: Told): string {
+export function headOf(step: Step, { scope, stack, former }: Told): string {
   switch (step.kind) {
     case "nothing":
       return `No rotation of ${scope} is under way: generation ${step.generation} is the only one, and seals. --new begins one.`;
@@ -44,7 +55,7 @@ export function headOf(step: Step, { scope, stack }: Told): string {
     case "retire":
       return `Step 5 of 6: clusters no longer get ${generations(step.generations)} of ${scope}, with which nothing in the checkouts is sealed.`;
     case "forget":
-      return `Step 6 of 6: ${generations(step.generations)} of ${scope} out of sealingKeys of stack ${stack}.`;
+      return `Step 6 of 6: ${generations(step.generations)} of ${scope} out of ${listsOf(step.generations, former)} of stack ${stack}.`;
   }
 }
 
@@ -53,7 +64,7 @@ const count = (some: readonly unknown[], what: string): string =>
 
 /** What a person does after a step, each in one line. */
 export function nextOf(step: Step, told: Told): string[] {
-  const { scope, system } = told;
+  const { scope, system, fleet, former } = told;
   switch (step.kind) {
     case "nothing":
     case "reseal":
@@ -75,7 +86,15 @@ export function nextOf(step: Step, told: Told): string[] {
       ];
     case "forget":
       return [
-        `${up(told)}, which deletes the key in AWS: it can be restored for secretRecoveryWindowDays. With protect on Pulumi refuses until that is off`,
+        step.generations.every((name) => former.includes(name))
+          ? up(told)
+          : `${up(told)}, which deletes the key in AWS: it can be restored for secretRecoveryWindowDays. With protect on Pulumi refuses until that is off`,
+        ...step.generations
+          .filter((name) => former.includes(name))
+          .map((name) => {
+            const secret = fleetNames(fleet).sealingKeySecret(scope, name);
+            return `aws secretsmanager delete-secret --secret-id ${secret}: no state has this key, so pulumi up leaves it. It can be restored for 30 days`;
+          }),
         ...(scope === hubSealingScope
           ? [
               "kubectl -n flux-system rollout restart deployment/sealed-secrets-controller: the controller keeps keys in memory that it once read",

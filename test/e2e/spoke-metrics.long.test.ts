@@ -9,7 +9,7 @@ import { signedCalls } from "@eks-gitops-fleet/local/test";
 import { ensureAddonProgram } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { alertRules } from "../../infra/metrics.ts";
+import { alertRules } from "../../infra/alert-rules.ts";
 import { dashboards, queriesOf } from "../support/dashboards.ts";
 import { outcome } from "../support/process.ts";
 import { APP, sharedApp } from "./support/apps.ts";
@@ -85,7 +85,8 @@ const samples = async (seconds: number): Promise<number> => {
 
 beforeAll(async () => {
   await prepareAddons(instance, ["prometheus"]);
-  await upWith((config) => ({ ...config, metrics: "amp" }));
+  // Clusters of other tests count, too.
+  await upWith((config) => ({ ...config, metrics: "amp", serviceQuotas: { vpcs: 100, addresses: 100 } }));
   workspace = (await outputs()).bridgeData.metrics_workspace_arn.split("/").at(-1);
   repository = await system();
   const withAddon = (spoke: Editable) => ({ ...spoke, spec: { ...spoke.spec, addons: ["prometheus"] } });
@@ -139,10 +140,17 @@ describe("the fleet's workspace", () => {
   test("has the fleet's alerts, and none is about to fire for a cluster that is well", async () => {
     const { text } = await call(account, { method: "GET", path: `/workspaces/${workspace}/api/v1/rules` });
     const rules = JSON.parse(text).data.groups.flatMap(({ rules }: { rules: object[] }) => rules) as Rule[];
-    const wanted: { alert: string }[] = parse(alertRules()).groups.flatMap(({ rules }: { rules: object[] }) => rules);
+    const limits = {
+      sealingKeyEnds: Object.fromEntries(
+        ["local", "dev", "prod", "cluster-amber"].map((scope) => [scope, "2036-01-31"]),
+      ),
+    };
+    const wanted: { alert: string }[] = parse(alertRules(limits)).groups.flatMap(
+      ({ rules }: { rules: object[] }) => rules,
+    );
     expect(rules.map(({ name }) => name).sort()).toEqual(wanted.map(({ alert }) => alert).sort());
     // Whether support ends soon is a matter of the day.
-    for (const { name: alert, query: promql } of rules.filter(({ name }) => name !== "KubernetesSupportEnds"))
+    for (const { name: alert, query: promql } of rules.filter(({ name }) => !name.endsWith("SupportEnds")))
       await eventually(ARRIVAL_SECONDS, async () => expect(await query(promql), alert).toEqual([]));
   });
 
@@ -150,6 +158,12 @@ describe("the fleet's workspace", () => {
     for (const job of ["prometheus", "kube-state-metrics", "node-exporter", "kubelet"])
       await arrives(`up{job="${job}",cluster="hub",environment="local"} == 1`);
     await arrives(`fleet_spoke_info{name="${name}",spoke_environment="dev",spoke_tenant="payments",ready="True"}`);
+    await arrives(
+      `crossplane_package_info{cluster="hub",customresource_kind="Provider",healthy="True",installed="True"}`,
+    );
+    await arrives(
+      `crossplane_quota_info{cluster="hub",customresource_kind="VPC",provider_config="default",id=~"vpc-.+"}`,
+    );
     const pause = (paused: string) =>
       kubectl(["annotate", "vpc", `${name}-vpc`, "--namespace", "spokes", `crossplane.io/paused${paused}`]);
     await pause("=true");
@@ -176,7 +190,8 @@ test("the fleet's alerts begin and end as docs/guides/alerts.md says, by Prometh
   const file = join(scratch, "alert-rules.test.yaml");
   const rules = join(scratch, "alert-rules.yaml");
   // Its time begins with 1970.
-  writeFileSync(rules, alertRules([{ minor: "1.34", supportEnds: "1970-04-02" }]));
+  const limits = { releases: [{ minor: "1.34", supportEnds: "1970-04-02" }], serviceQuotas: { clusters: 5 } };
+  writeFileSync(rules, alertRules({ ...limits, sealingKeyEnds: { dev: "1970-04-02T00:00:00Z" } }));
   writeFileSync(file, cases.replace("__rules__", rules));
   const { code, stdout, stderr } = await execute(promtool, ["test", "rules", file]);
   expect(code, stdout + stderr).toBe(0);

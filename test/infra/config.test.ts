@@ -26,6 +26,16 @@ function problems(
 const region = { region: "us-east-1" };
 const ssh = "ssh://git@git.example:2222/a.git";
 
+const pkcs8 = { format: "pem", type: "pkcs8" } as const;
+const rsaKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export(pkcs8).toString();
+const ellipticKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export(pkcs8).toString();
+
+/** A sealing key that no state has, with a certificate of anybody's. */
+const former = {
+  ...{ scope: "dev", generation: "0", certificate: rootCertificates[0] ?? "" },
+  arn: "arn:aws:secretsmanager:eu-central-1:111111111111:secret:fleet-dev/sealing-keys/dev/0-AbCdEf",
+};
+
 /** What is changed in a good configuration, the key that is blamed, and a part of the message. */
 const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a VPC block with host bits", { vpcCidr: "10.0.0.1/16" }, "vpcCidr", "has a value that is not allowed"],
@@ -176,6 +186,44 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "sealingKeys",
     "a list of {scope",
   ],
+  [
+    "a former sealing key with its private half",
+    { formerSealingKeys: JSON.stringify([{ ...former, certificate: `${former.certificate}\n${ellipticKey}` }]) },
+    "formerSealingKeys",
+    "and no private key",
+  ],
+  [
+    "a former sealing key whose certificate is none",
+    {
+      formerSealingKeys: JSON.stringify([
+        { ...former, certificate: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" },
+      ]),
+    },
+    "formerSealingKeys",
+    "as fleet adopt-hub prints it",
+  ],
+  [
+    "a former sealing key by its name alone",
+    { formerSealingKeys: JSON.stringify([{ ...former, arn: "fleet-dev/sealing-keys/dev/0" }]) },
+    "formerSealingKeys",
+    "whole ARN of its secret",
+  ],
+  [
+    "a former sealing key that is to seal",
+    { formerSealingKeys: JSON.stringify([{ ...former, active: true }]) },
+    "formerSealingKeys",
+    "a list of {scope",
+  ],
+  [
+    "quotas without a workspace that evaluates alerts",
+    { serviceQuotas: '{"vpcs":20}' },
+    "serviceQuotas",
+    "has no effect without a workspace",
+  ],
+  ["a quota that nobody counts", { serviceQuotas: '{"subnets":5}' }, "serviceQuotas", "vpcs (VPCs per Region)"],
+  ["a quota of nothing", { serviceQuotas: '{"vpcs":0}' }, "serviceQuotas", "a whole number above 0"],
+  ["a quota that is text", { serviceQuotas: '{"vpcs":"many"}' }, "serviceQuotas", "a whole number above 0"],
+  ["quotas as a list", { serviceQuotas: "[5]" }, "serviceQuotas", "an object with"],
   [
     "an account without the scopes that it may read",
     { accounts: '[{"id":"333333333333","regions":["eu-west-1"]}]' },
@@ -379,10 +427,6 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a key that was removed", { vpcCidr: undefined }, "vpcCidr", "is missing"],
 ];
 
-const pkcs8 = { format: "pem", type: "pkcs8" } as const;
-const rsaKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export(pkcs8).toString();
-const ellipticKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export(pkcs8).toString();
-
 describe("the configuration", () => {
   it.each(["local", "dev", "prod"])(
     "of the committed stack %s is good (known_hosts of the local Git server aside, which is made per instance)",
@@ -512,6 +556,16 @@ describe("the configuration", () => {
 
   it.each(withinLimit)("a public endpoint for $title makes no problem", ({ cidrs }) => {
     expect(problems({ endpointPublicAccessCidrs: JSON.stringify(cidrs) })).toEqual([]);
+  });
+
+  it("takes the quotas that were raised, any of them", () => {
+    for (const serviceQuotas of ['{"vpcs":20}', '{"addresses":40,"clusters":200}'])
+      expect(problems({ metrics: "amp", serviceQuotas })).toEqual([]);
+  });
+
+  it("takes a former sealing key as fleet adopt-hub prints it, and a generation that Pulumi stored as a number", () => {
+    expect(problems({ formerSealingKeys: JSON.stringify([former]) })).toEqual([]);
+    expect(problems({ formerSealingKeys: JSON.stringify([{ ...former, generation: 0 }]) })).toEqual([]);
   });
 
   it("takes sealing keys of single clusters beside those of environments, for the longest name of a spoke too", () => {

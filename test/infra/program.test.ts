@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { rootCertificates } from "node:tls";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
+import { alertRules } from "../../infra/alert-rules.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { refusal } from "../repos/support/admission.ts";
@@ -335,6 +337,78 @@ describe("a stack with sealing keys of the hub's own", () => {
   });
 });
 
+describe("a stack with sealing keys of a state that was lost", () => {
+  const other = "333333333333";
+  const arnOf = (scope: string) =>
+    `arn:aws:secretsmanager:eu-central-1:222222222222:secret:fleet-dev/sealing-keys/${scope}/1-FoRmEr`;
+  const certificate = rootCertificates[0] ?? "";
+  const scopes = ["dev", "staging", "cluster-hub"];
+  const config = {
+    "eks-gitops-fleet:sealingKeys": JSON.stringify(scopes.map((scope) => ({ scope, generation: "2", active: true }))),
+    "eks-gitops-fleet:formerSealingKeys": JSON.stringify(
+      scopes.map((scope) => ({ scope, generation: "1", arn: arnOf(scope), certificate })),
+    ),
+  };
+  const elsewhere = { "eks-gitops-fleet:accounts": JSON.stringify([{ id: other, scopes: ["dev"] }]) };
+  let made: Run;
+  beforeAll(async () => {
+    made = await runStack("dev", { ...config, ...elsewhere });
+  });
+
+  it("makes nothing of them: neither key nor secret, and no resource at all without other accounts", async () => {
+    expect(made.resources.filter(({ name }) => /sealing-keys-.*\/1(?!-policy$)/.test(name)).map(id)).toEqual([]);
+    const alone = await runStack("dev", config);
+    expect(alone.resources.filter(({ name }) => /sealing-keys-.*\/1/.test(name)).map(id)).toEqual([]);
+  });
+
+  it("lets spokes in other accounts read those of their account's scopes, as External Secrets of their environment alone", () => {
+    const policies = made.resources.filter(({ type }) => type === "aws:secretsmanager/secretPolicy:SecretPolicy");
+    expect(policies.map(({ name, inputs }) => [name, inputs["secretArn"]]).sort()).toEqual([
+      ["sealing-keys-dev/1-policy", arnOf("dev")],
+      ["sealing-keys-dev/2-policy", expect.stringContaining("/dev/2-AbCdEf")],
+    ]);
+    const reads = (context: Readonly<Record<string, string>>) =>
+      allowed(JSON.parse(String(policies.find(({ name }) => name === "sealing-keys-dev/1-policy")?.inputs["policy"])), {
+        ...{ action: "secretsmanager:GetSecretValue", resource: "*" },
+        context: {
+          "aws:PrincipalArn": `arn:aws:iam::${other}:role/fleet-dev-spoke-blue-external-secrets`,
+          "aws:PrincipalTag/fleet.internal/identity": "external-secrets",
+          "aws:PrincipalTag/environment": "dev",
+          ...context,
+        },
+      });
+    expect(reads({})).toBe(true);
+    expect(reads({ "aws:PrincipalTag/environment": "staging" })).toBe(false);
+    expect(reads({ "aws:PrincipalTag/fleet.internal/identity": "crossplane" })).toBe(false);
+    expect(reads({ "aws:PrincipalArn": "arn:aws:iam::444444444444:role/fleet-dev-spoke-blue-external-secrets" })).toBe(
+      false,
+    );
+    const told = JSON.parse((made.outputs["bridgeData"] as Record<string, string>)["sealing_key_arns"] ?? "");
+    for (const scope of scopes) expect(told).toContain(arnOf(scope));
+  });
+
+  it("brings the hub its own, and lets its External Secrets read these and no spoke's", () => {
+    const policy = made.resources.find(({ name }) => name === "external-secrets-policy")?.inputs["policy"];
+    const reads = (resource: string) =>
+      allowed(JSON.parse(String(policy)), { action: "secretsmanager:GetSecretValue", resource });
+    expect(reads(arnOf("cluster-hub"))).toBe(true);
+    expect(reads(arnOf("dev"))).toBe(false);
+    const delivered = made.resources.filter(({ parent }) => parent.endsWith("SealingKeySecrets::hub-sealing-keys"));
+    expect(
+      delivered.map(({ inputs }) => [inputs["metadata"].name, inputs["spec"].dataFrom[0].extract.key]).sort(),
+    ).toEqual([
+      ["sealing-key-1", "fleet-dev/sealing-keys/cluster-hub/1"],
+      ["sealing-key-2", "fleet-dev/sealing-keys/cluster-hub/2"],
+    ]);
+  });
+
+  it("tells the commands what they sealed, and seals with its own", () => {
+    const told = made.outputs["sealingCertificates"] as Record<string, Record<string, string>>;
+    expect(told["dev"]).toEqual({ "1": certificate, "2": "CERTIFICATE sealing-keys-dev/2-certificate" });
+    expect(made.outputs["activeSealingKeys"]).toEqual({ dev: "2", staging: "2", "cluster-hub": "2" });
+  });
+});
+
 describe("a stack that permits add-ons something", () => {
   it("has a boundary for their roles, which Crossplane may give and the bridge tells of; by default there is none", async () => {
     const actions = ["route53:ListHostedZones"];
@@ -507,6 +581,16 @@ describe("the places of spokes", () => {
 });
 
 describe("a stack with metrics", () => {
+  it("has alerts with the ends of its own sealing keys and the quotas that were raised", async () => {
+    const { resources } = await runStack("dev", {
+      "eks-gitops-fleet:metrics": "amp",
+      "eks-gitops-fleet:serviceQuotas": '{"vpcs":20}',
+    });
+    const rules = resources.find(({ type }) => type === "aws:amp/ruleGroupNamespace:RuleGroupNamespace");
+    const sealingKeyEnds = { dev: "2036-01-31T00:00:00Z" };
+    expect(rules?.inputs["data"]).toBe(alertRules({ serviceQuotas: { vpcs: 20 }, sealingKeyEnds }));
+  });
+
   it("makes a workspace that the bridge tells of and add-ons may write to; by default there is none", async () => {
     const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:metrics": "amp" });
     const [workspace] = resources.filter(({ type }) => type === "aws:amp/workspace:Workspace");

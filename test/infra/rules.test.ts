@@ -17,6 +17,10 @@ const inDev = (changes: Readable) => found({ ...dev, ...changes });
 const without = (...names: string[]): Readable =>
   Object.fromEntries(Object.entries(dev).filter(([name]) => !names.includes(name)));
 
+const former = (scope: string, generation: string, arnOf = `${scope}/${generation}`) => ({
+  ...{ scope, generation, certificate: "PEM" },
+  arn: `arn:aws:secretsmanager:eu-central-1:111111111111:secret:${dev.fleet}/sealing-keys/${arnOf}-AbCdEf`,
+});
 const sealed = (scope: string, generation: string, active: boolean) => ({ scope, generation, active });
 /** Further regions of the hub's account, with names as long as any. */
 const regions = (length: number) => Array.from({ length }, (_, index) => `ap-southeast-${index + 2}`);
@@ -74,6 +78,10 @@ describe("the rules take", () => {
     [
       "an active generation in each scope, beside older ones",
       { sealingKeys: [sealed("dev", "1", false), sealed("dev", "2", true), sealed("qa", "1", true)] },
+    ],
+    [
+      "former keys beside the one that seals, whose names end as ARNs do, too",
+      { sealingKeys: [sealed("dev", "2", true)], formerSealingKeys: [former("dev", "1"), former("dev", "of-abcdef")] },
     ],
     ["names that only contain the reserved words", { fleet: "github-spokes" }],
     ["a pool beside the VPC", { vpcCidr: "10.0.0.0/16", spokeCidrPool: "10.64.0.0/10" }],
@@ -177,6 +185,29 @@ describe("the rules blame", () => {
       "a scope without an active generation and one with two, each once",
       { sealingKeys: [sealed("dev", "1", true), sealed("dev", "2", true), sealed("qa", "1", false)] },
       ["sealingKeys", "sealingKeys"],
+    ],
+    [
+      "a former key that is there twice, one that the stack makes, and one of a scope with which nobody seals",
+      {
+        sealingKeys: [sealed("dev", "2", true)],
+        formerSealingKeys: [former("dev", "1"), former("dev", "1"), former("dev", "2"), former("qa", "1")],
+      },
+      ["formerSealingKeys", "formerSealingKeys", "formerSealingKeys"],
+    ],
+    [
+      "the ARN of another key, of another kind of secret, and one without what Secrets Manager puts behind the name",
+      {
+        sealingKeys: [sealed("dev", "4", true)],
+        formerSealingKeys: [
+          former("dev", "1", "prod/1"),
+          {
+            ...former("dev", "2"),
+            arn: `arn:aws:secretsmanager:eu-central-1:111111111111:secret:${dev.fleet}/git/a-AbCdEf`,
+          },
+          { ...former("dev", "3"), arn: former("dev", "3").arn.replace("-AbCdEf", "") },
+        ],
+      },
+      ["formerSealingKeys", "formerSealingKeys", "formerSealingKeys"],
     ],
     [
       "another processor once, whatever the number of types",

@@ -88,7 +88,7 @@ const words: readonly (readonly [component: string, prefix: string, ...keys: str
   ["HubNodes", "node", "nodeInstanceTypes", "nodeCapacityType", "nodeAmiType", "nodeReleaseVersion", "nodeDiskSize"],
   ["HubNodes", "node", "nodeMin", "nodeDesired", "nodeMax", "permissionsBoundary"],
   ["EncryptionKey", "", "kmsDeletionWindowDays", "protect"],
-  ["SealingKeys", "sealing", "sealingKeys", "secretRecoveryWindowDays", "protect"],
+  ["SealingKeys", "sealing", "sealingKeys", "formerSealingKeys", "secretRecoveryWindowDays", "protect"],
   ["GitCredentials", "git", "gitAuthentication", "secretRecoveryWindowDays", "protect"],
   ["FluxSync", "git", "gitInterval"],
   ["GitReceiver", "gitReceiver", "gitReceiverGeneration", "gitReceiverCidrs"],

@@ -69,7 +69,7 @@ export function computed(type: string, name: string, inputs: Properties): Record
     case "random:index/randomPassword:RandomPassword":
       return { result: `TOKEN ${name} ${inputs["keepers"]?.generation}` };
     case "tls:index/selfSignedCert:SelfSignedCert":
-      return { certPem: `CERTIFICATE ${name}` };
+      return { certPem: `CERTIFICATE ${name}`, validityEndTime: "2036-01-31T00:00:00Z" };
     default:
       return {};
   }

@@ -159,6 +159,24 @@ test("what AWS is about to delete has the command that keeps it", async () => {
   expect(named.get("secret")?.unusable).toContain("restore-secret --secret-id shop/git/gitops-system");
 });
 
+test("of a sealing key the public half is read, and of no other secret anything", async () => {
+  const key = planned("key", "aws:secretsmanager/secret:Secret", { name: "shop/sealing-keys/dev/1" });
+  const value = { "tls.crt": "CERTIFICATE", "tls.key": "PRIVATE" };
+  const { aws, found } = await ask({ GetSecretValue: { SecretString: JSON.stringify(value) } }, [key]);
+  const { named } = await found();
+  expect(named.get("key")).toEqual({ id: "arn:secret", certificate: "CERTIFICATE" });
+  expect(JSON.stringify([...named])).not.toContain("PRIVATE");
+  expect(aws.asked.filter(({ operation }) => operation === "GetSecretValue")).toHaveLength(1);
+  await aws.close();
+  const other = await ask({ GetSecretValue: { SecretString: "PRIVATE" } }, [key]);
+  await expect(other.found()).rejects.toThrow(/^the secret shop\/sealing-keys\/dev\/1 is no sealing key(?!.*PRIVATE)/);
+  await other.aws.close();
+  const refused = await ask({ GetSecretValue: new Refusal("AccessDeniedException") }, [key]);
+  await expect(refused.found()).rejects.toThrow(
+    "Allow this identity secretsmanager:GetSecretValue: the policy deployer-secrets",
+  );
+});
+
 test("a call that AWS refuses is not taken for nothing there", async () => {
   const policy = "docs/reference/deployer-policy/fleet-adopt-hub.json has all that is asked for";
   const refused = await ask({ GetRole: new Refusal("AccessDenied") });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { LookForHub } from "../../../cli/adopt-hub/aws.ts";
 import { run } from "../../../cli/adopt-hub/command.ts";
-import type { HubInAws } from "../../../cli/adopt-hub/locate.ts";
+import type { HubInAws, Named } from "../../../cli/adopt-hub/locate.ts";
 import { readPreview, whyOf } from "../../../cli/adopt-hub/preview.ts";
 import { aliasUrn, importJson, inAws, previewJson, sealingUrn, secretUrn } from "./support/hub.ts";
 
@@ -47,9 +47,7 @@ interface Line {
 }
 const written = (): { readonly nameTable: unknown; readonly resources: readonly Line[] } =>
   JSON.parse(readFileSync(file(), "utf8"));
-const named = (
-  more: readonly (readonly [string, { readonly id: string; readonly unusable?: string }])[],
-): HubInAws => ({
+const named = (more: readonly (readonly [string, Named])[]): HubInAws => ({
   ...inAws,
   named: new Map([...inAws.named, ...more]),
 });
@@ -189,8 +187,8 @@ test.each([
   ],
   [
     "a sealing key would be replaced",
-    named([[sealingUrn, { id: "arn" }]]),
-    /\n {2}prod\/1\n.*give each scope a generation whose name was never used/s,
+    named([[sealingUrn, { id: "arn", certificate: "PEM" }]]),
+    /\n {2}prod\/1\n.*\n {2}eks-gitops-fleet:sealingKeys: .*\n {4}- \{ scope: prod, generation: "2", active: true \}\n.*\n {6}certificate: PEM\n/s,
   ],
 ])("refuses, and writes nothing, where %s", async (_, its, message) => {
   await expect(adopt(its)).rejects.toThrow(message);

@@ -181,6 +181,8 @@ describe("what is counted of a cluster", () => {
       natGateways: 0,
       nodes: [{ arePublic: false }],
     });
+    const formerSealingKeys = [{ scope: "dev", generation: "0", arn: "", certificate: "" }];
+    expect(hubShape({ ...settings, formerSealingKeys }, "us-east-1")).toMatchObject({ secrets: 4 });
     expect(hubShape({ ...settings, clusterApi: true }, "us-east-1")).toMatchObject({ keys: 3 });
     expect(hubShape(settings, undefined)).toBeUndefined();
     const { nodeMax: _, ...incomplete } = settings;

@@ -13,7 +13,7 @@ test.each([
     scope: "dev",
     listed: [{ scope: "dev", generation, active: true }],
     made: [{ scope: "dev", generation, isActive: true, certificate: "", fingerprint: "", ...dates }],
-    inGit: [generation],
+    ...{ former: [], inGit: [generation] },
     sealed: [],
   };
   const wish = { begin: true, ignoresUnknown: false };

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import type { Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/rotation/command.ts";
 import { fingerprint } from "../../../cli/sealing/seal.ts";
@@ -209,6 +209,72 @@ describe("fleet rotate-key", () => {
     await rotate("cluster-hub --new");
     expect((await rotate("cluster-hub")).said).toMatch(/^Step 3/);
     expect((await rotate("cluster-hub")).said).toMatch(/^Step 6/);
+  });
+});
+
+describe("fleet rotate-key, after the state was lost,", () => {
+  const formerKey = "eks-gitops-fleet:formerSealingKeys";
+  const former = (scope: string, generation: string) => ({
+    ...{ scope, generation, arn: `arn:of:${scope}/${generation}`, certificate: pems[`${scope}/${generation}`] ?? "" },
+  });
+  const lines = (keys: readonly object[]) =>
+    stringify({ config: { [formerKey]: keys } }, { lineWidth: 0 }).replace("config:\n", "");
+  const formerNow = (): { scope: string; generation: string }[] =>
+    parse(readFileSync(stack, "utf8")).config[formerKey] ?? [];
+  /** The outputs with former keys, as the program gives them. */
+  const withFormer = () => {
+    const { sealingCertificates, ...others } = outputs();
+    for (const { scope, generation } of formerNow())
+      sealingCertificates[scope] = {
+        ...sealingCertificates[scope],
+        [generation]: pems[`${scope}/${generation}`] ?? "",
+      };
+    return { ...others, sealingCertificates };
+  };
+  const next = (line: string, program?: Run) => rotate(line, { ask: withFormer, ...(program && { program }) });
+  beforeEach(() => {
+    const own = ["dev", "cluster-hub"].map((scope) => `    - { scope: ${scope}, generation: "2", active: true }\n`);
+    writeFileSync(
+      stack,
+      `config:\n  eks-gitops-fleet:sealingKeys:\n${own.join("")}${lines([former("dev", "1"), former("cluster-hub", "1")])}  other:key: value # kept\n`,
+    );
+  });
+
+  test("knows what former keys sealed, has it sealed again, and lets go of them without a key that is still used", async () => {
+    expect((await next("dev")).said).toMatch(/^Step 2/);
+    expect((await next("dev")).said).toMatch(/^Step 4[\s\S]*3 SealedSecrets sealed with an older generation:/);
+    expect((await next("dev --context blue", cluster("dev/2", "dev/1").program)).said).toContain("Sealed 3 again.");
+    expect((await next("dev")).said).toMatch(/^Step 5[\s\S]*remove .*generation-1\.yaml/);
+    const { said } = await next("dev");
+    expect(said).toMatch(/^Step 6 of 6: generation 1 of dev out of formerSealingKeys of stack test\.\n/);
+    expect(said).toContain(
+      "1. pulumi up --stack test\n2. aws secretsmanager delete-secret --secret-id fleet/sealing-keys/dev/1:",
+    );
+    expect(ofDev()).toEqual(["2 true"]);
+    expect(formerNow()).toEqual([former("cluster-hub", "1")]);
+    expect((await next("dev")).said).toMatch(/^No rotation of dev is under way: generation 2/);
+  });
+
+  test("takes the whole list out with the last of them, and leaves everything else", async () => {
+    await next("dev");
+    for (const line of ["dev --context blue", "dev", "dev"]) await next(line, cluster("dev/2", "dev/1").program);
+    expect((await next("cluster-hub")).said).toMatch(/^Step 6/);
+    const text = readFileSync(stack, "utf8");
+    expect(text).not.toContain("formerSealingKeys");
+    expect(text).toMatch(/\n {2}other:key: value # kept\n$/);
+  });
+
+  test("waits for the pulumi up that takes them in", async () => {
+    expect((await rotate("dev")).said).toMatch(/pulumi up takes in former generation 1 of dev\./);
+  });
+
+  test("gives a new generation no name of a former one", async () => {
+    const own = `    - { scope: dev, generation: "0", active: true }\n`;
+    writeFileSync(stack, `config:\n  eks-gitops-fleet:sealingKeys:\n${own}${lines([former("dev", "1")])}`);
+    pems["dev/0"] = pems["dev/2"] ?? "";
+    write(`${keys}/generation-0.yaml`, "");
+    await next("dev --new");
+    expect(ofDev()).toEqual(["0 true", "2 false"]);
   });
 });
 

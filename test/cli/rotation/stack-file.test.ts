@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type ListedKey, listedKeys, withKeys } from "../../../cli/rotation/stack-file.ts";
+import { formerKeys, type ListedKey, listedKeys, withKeys, withoutFormer } from "../../../cli/rotation/stack-file.ts";
 import { root } from "../support/fleet.ts";
 
 const key = "eks-gitops-fleet:sealingKeys";
@@ -71,5 +71,39 @@ describe("the sealing keys in a stack's file", () => {
 
   test("of another form are refused", () => {
     expect(() => list(`config:\n  ${key}: '[]'\n`)).toThrow("is not a list of { scope, generation, active }");
+  });
+});
+
+describe("the former sealing keys in a stack's file", () => {
+  const formerKey = "eks-gitops-fleet:formerSealingKeys";
+  const without = (text: string, ...generations: string[]) =>
+    withoutFormer(
+      text,
+      formerKey,
+      "test",
+      generations.map((generation) => ({ scope: "dev", generation })),
+    );
+  const entry = (generation: string) =>
+    `    - scope: dev\n      generation: "${generation}"\n      certificate: |\n        line\n        of ${generation}\n`;
+  const file = (list: string) => `config:\n  a:b: c # kept\n${list}  d:e: f\n`;
+
+  test("go with all their lines, and leave the others and their comments", () => {
+    const text = file(`  ${formerKey}:\n    # of the first hub\n${entry("1")}${entry("2")}`);
+    expect(without(text, "1")).toBe(file(`  ${formerKey}:\n    # of the first hub\n${entry("2")}`));
+    expect(without(text, "2")).toBe(file(`  ${formerKey}:\n    # of the first hub\n${entry("1")}`));
+    expect(without(text, "2", "1")).toBe(file(""));
+    expect(without(text, "3")).toBe(text);
+  });
+
+  test("in one line are left to a person, unless all go", () => {
+    const text = file(`  ${formerKey}: [{ scope: dev, generation: "1" }, { scope: dev, generation: "2" }]\n`);
+    expect(() => without(text, "1")).toThrow("take dev/1 out by hand");
+    expect(without(text, "1", "2")).toBe(file(""));
+  });
+
+  test("of another form are refused", () => {
+    expect(() => formerKeys(file(`  ${formerKey}: [dev/1]\n`), formerKey, "test")).toThrow(
+      "is not a list of { scope, generation, arn, certificate }",
+    );
   });
 });
