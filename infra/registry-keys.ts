@@ -1,4 +1,4 @@
-import { fromJson, type Key, secret, text } from "./forms.ts";
+import { fromJson, isRecord, type Key, secret, text } from "./forms.ts";
 
 /** Name of a repository in the OCI distribution spec ("Pulling manifests"), after a host with a dot or a port. */
 const repository = text(
@@ -7,12 +7,9 @@ const repository = text(
   "ghcr.io/<owner>/function-spoke",
 );
 
-const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** An entry of `auths`, as kubelet and Crossplane's keychain read it: user and password, or both together in base64. */
 function registryCredential(entry: unknown): boolean {
-  if (!record(entry)) return false;
+  if (!isRecord(entry)) return false;
   const { auth, username, password } = entry;
   if (typeof auth === "string") return Buffer.from(auth, "base64").toString("utf8").includes(":");
   return typeof username === "string" && typeof password === "string" && username !== "" && password !== "";
@@ -22,7 +19,7 @@ const pullSecret: Key<string> = {
   parse: (value) => {
     if (value === "") return value;
     const config = fromJson(value);
-    const entries = record(config) && record(config["auths"]) ? Object.values(config["auths"]) : [];
+    const entries = isRecord(config) && isRecord(config["auths"]) ? Object.values(config["auths"]) : [];
     return entries.length > 0 && entries.every(registryCredential) ? value : undefined;
   },
   allowed:
