@@ -20,7 +20,8 @@ const bytes = (base64: string): Buffer | undefined => {
   return joined !== "" && /^[A-Za-z0-9+/]+={0,2}$/.test(joined) ? Buffer.from(joined, "base64") : undefined;
 };
 
-const armor = /^-----BEGIN PGP PUBLIC KEY BLOCK-----\n((?:[A-Za-z]+: .*\n)*)\n?([A-Za-z0-9+/=\n]+?)(\n=[A-Za-z0-9+/]{4})?\n-----END PGP PUBLIC KEY BLOCK-----$/;
+const armor =
+  /^-----BEGIN PGP PUBLIC KEY BLOCK-----\n((?:[A-Za-z]+: .*\n)*)\n?([A-Za-z0-9+/=\n]+?)(\n=[A-Za-z0-9+/]{4})?\n-----END PGP PUBLIC KEY BLOCK-----$/;
 
 /** The type of a packet's first octet (RFC 9580, 4.2): 6 is a public key. */
 const packetType = (octet: number): number => (octet & 0x40 ? octet & 0x3f : (octet >> 2) & 0x0f);
