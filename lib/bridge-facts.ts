@@ -126,9 +126,7 @@ export const fleetFacts = {
         is.files,
       ),
     ),
-    gitopsWorkloads: forHub(
-      fact("gitops_workloads_signers", "the same of the governance team's repository", is.files),
-    ),
+    gitopsWorkloads: forHub(fact("gitops_workloads_signers", "the same of the governance team's repository", is.files)),
   },
   chartsRegistry: fact(
     "charts_registry",

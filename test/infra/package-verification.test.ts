@@ -57,6 +57,11 @@ describe("packageVerification is refused", () => {
   });
 });
 
+interface Spec {
+  readonly matchImages: readonly object[];
+  readonly verification: object;
+}
+
 describe("a stack that says whose signatures packages must have", async () => {
   const { resources } = await runStack("dev", keyOf([ofFunction, ofMirror]));
   const named = (wanted: string) => resources.find(({ name }) => name === wanted) as Registered;
@@ -69,9 +74,8 @@ describe("a stack that says whose signatures packages must have", async () => {
 
   it("asks for the certificate of a workflow, or for a key that is beside Crossplane", () => {
     const asked = (name: string) => {
-      const { kind, spec } = named(`package-verification-${name}`).inputs as Record<string, never>;
-      const { matchImages, verification } = spec as Record<string, never>;
-      return { kind, matchImages, verification };
+      const { kind, spec } = named(`package-verification-${name}`).inputs as { kind?: string; spec?: Spec };
+      return { kind, ...spec };
     };
     const cosign = (authority: object) => ({ provider: "Cosign", cosign: { authorities: [authority] } });
     const { issuer, subject: subjectRegExp } = ofFunction;
@@ -90,7 +94,12 @@ describe("a stack that says whose signatures packages must have", async () => {
   });
 
   it("does both after Crossplane, which brings the kind, and before Git brings packages", () => {
-    expect(named("package-verification-mirror").dependencies.join()).toMatch(/crossplane-release.*mirror-key/);
+    expect(named("package-verification-mirror").dependencies).toEqual(
+      expect.arrayContaining([
+        "kubernetes:helm.sh/v3:Release::crossplane-release",
+        "kubernetes:core/v1:Secret::package-verification-mirror-key",
+      ]),
+    );
     expect(named("gitops-system").dependencies.join()).toContain("ImageConfig::package-verification-function");
   });
 });
