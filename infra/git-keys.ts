@@ -70,7 +70,7 @@ const verification: Key<Readonly<Partial<Record<Repository, Signers>>>> = {
     `{${repositories.map((name) => `${name}: {<name>.asc: <one public key of OpenPGP in ASCII armor>, <name>.sshpub: <public keys as in a .pub of ssh-keygen>}`).join(", ")}}; ` +
     "a repository that is not named is not verified",
   path: '["gitops-system"]["<name>.sshpub"]',
-  // A public key in PEM would be taken for a flag without --.
+  // Without -- the dashes at the beginning of a key of OpenPGP would be taken for a flag.
   example: '-- "$(cat <name>.pub)"',
 };
 

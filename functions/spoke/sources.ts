@@ -47,7 +47,8 @@ export function sourcesPatches(spoke: Spoke, hub: Hub, revision: string | undefi
       ? []
       : [
           { op: "add", path: "/spec/components", value: components },
-          // A ring or a stage that is rolled back may have a chain of before: its spokes look by themselves then.
+          // A ring or a stage that is rolled back may have a chain of before: its spokes look by themselves then, and without keys they
+          // apply nothing new.
           { op: "add", path: "/spec/ignoreMissingComponents", value: true },
         ]),
     ...(variables === undefined ? [] : [{ op: "add", path: "/spec/postBuild/substitute", value: variables }]),
