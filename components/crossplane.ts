@@ -3,6 +3,7 @@ import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { namespaces } from "../lib/names.ts";
 import { disruptionBudget, type FleetSize, fleetSizes, spread } from "./fleet-size.ts";
 import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
+import { imageConfigs, type PackageVerification, verifyingValues } from "./package-verification.ts";
 import { charts } from "./versions.ts";
 
 const crossplaneNamespace = namespaces.crossplane;
@@ -29,6 +30,12 @@ export interface CrossplaneArgs {
    * @default fleetSizes.small
    */
   readonly size?: FleetSize;
+  /**
+   * Whose signatures packages must have, an alpha feature of Crossplane. Its pods then ask Sigstore's servers for the roots of trust when
+   * they start, also where all signatures are made with keys.
+   * @default none: every package is installed
+   */
+  readonly verifications?: readonly PackageVerification[];
 }
 
 /**
@@ -43,7 +50,8 @@ export class Crossplane extends pulumi.ComponentResource {
 
   constructor(name: string, args: CrossplaneArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Crossplane", name, {}, opts);
-    const { registries = {}, logLevel, size = fleetSizes.small } = args;
+    const { registries = {}, logLevel, size = fleetSizes.small, verifications = [] } = args;
+    const { args: verifying, ...environment } = verifications.length > 0 ? verifyingValues : { args: [] };
     const debug = logLevel === "debug" ? ["--debug"] : [];
     const { image, pullSecretNames } = imageValues(registries);
     const core = { app: "crossplane" };
@@ -71,7 +79,8 @@ export class Crossplane extends pulumi.ComponentResource {
           imagePullSecrets: pullSecretNames,
           // A spoke composes some seventy resources, which cause up to 2000 events at first: with the defaults (100, 1 a second)
           // Crossplane would ignore the spoke for five minutes.
-          args: [...debug, "--circuit-breaker-burst=5000", "--circuit-breaker-refill-rate=10"],
+          args: [...debug, "--circuit-breaker-burst=5000", "--circuit-breaker-refill-rate=10", ...verifying],
+          ...environment,
           replicas: size.replicas,
           resourcesCrossplane: size.crossplane,
           resourcesRBACManager: size.rbacManager,
@@ -96,6 +105,7 @@ export class Crossplane extends pulumi.ComponentResource {
       },
       { parent: this },
     );
+    imageConfigs(verifications, crossplaneNamespace, { parent: this, dependsOn: [addon] });
     this.namespace = addon.namespace;
     this.registerOutputs({ namespace: this.namespace });
   }

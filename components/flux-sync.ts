@@ -1,8 +1,9 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { GitProvider, GitSource } from "../lib/bridge.ts";
-import { receiverLabel } from "../lib/labels.ts";
+import { type GitProvider, type GitSource, inBase64 } from "../lib/bridge.ts";
+import { receiverLabel, unverifiedLabel } from "../lib/labels.ts";
 import { hubName, namespaces } from "../lib/names.ts";
+import { type Signers, signersSecret, verification } from "../lib/signers.ts";
 import { externalSecret, remoteRef } from "./external-secret.ts";
 
 export interface FluxSyncArgs {
@@ -31,6 +32,13 @@ export interface FluxSyncArgs {
    * @default "1m"
    */
   readonly interval?: string;
+  /**
+   * Public keys of those whose commits are applied, by the names of their files: `<name>.asc` of OpenPGP, `<name>.sshpub` of SSH. The newest
+   * commit of the branch must be signed with one of them. It counts for every GitRepository that the root Kustomization applies, too, such as
+   * those of rings, but for those with the label `fleet.internal/verification: none`.
+   * @default none: every commit is applied
+   */
+  readonly signers?: Signers | undefined;
   /** Folder of the repository that is applied to the hub. */
   readonly path: string;
   /**
@@ -48,6 +56,19 @@ export interface FluxSyncArgs {
 
 /** Limit of a removal, as a Go duration. A removal waits for everything that Git put on the hub. */
 const deletionTimeout = "60m";
+
+/** Patches of what the root Kustomization applies: what is in Git can't leave the verification out, but for what it labels. */
+const verifiedSources = (verify: object): object[] => [
+  {
+    target: {
+      kind: "GitRepository",
+      labelSelector: Object.entries(unverifiedLabel)
+        .map(([key, value]) => `${key}!=${value}`)
+        .join(),
+    },
+    patch: JSON.stringify([{ op: "add", path: "/spec/verify", value: verify }]),
+  },
+];
 
 /**
  * Applies Git to the hub: the credential, the repository and the root Kustomization. Its removal waits, for up to an hour, until
@@ -69,13 +90,23 @@ export class FluxSync extends pulumi.ComponentResource {
   constructor(name: string, args: FluxSyncArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:FluxSync", name, {}, opts);
     const { namespace = namespaces.flux, repository = "gitops-system", kustomizationName = hubName } = args;
-    const { source, provider = "generic", interval = "1m" } = args;
+    const { source, provider = "generic", interval = "1m", signers } = args;
+    const verify = signers && verification(repository);
     const metadata = { name: repository, namespace };
     const credential = externalSecret(
       `${name}-credential`,
       { metadata, storeName: args.storeName, dataFrom: [{ extract: remoteRef(args.remoteSecret) }] },
       { parent: this },
     );
+    const publicKeys = signers
+      ? [
+          new kubernetes.core.v1.Secret(
+            `${name}-signers`,
+            { metadata: { name: signersSecret(repository), namespace }, data: inBase64(signers) },
+            { parent: this },
+          ),
+        ]
+      : [];
     // Not awaited: on the first run the Git host gets the deploy key only after a person has read its public half from the outputs.
     const gitRepository = new kubernetes.apiextensions.CustomResource(
       `${name}-repository`,
@@ -88,11 +119,12 @@ export class FluxSync extends pulumi.ComponentResource {
           ref: { branch: source.revision },
           provider,
           secretRef: { name: repository },
+          ...(verify && { verify }),
           interval,
           timeout: "60s",
         },
       },
-      { parent: this, dependsOn: [credential] },
+      { parent: this, dependsOn: [credential, ...publicKeys] },
     );
     const root = new kubernetes.apiextensions.CustomResource(
       `${name}-root`,
@@ -110,6 +142,7 @@ export class FluxSync extends pulumi.ComponentResource {
           prune: true,
           wait: true,
           deletionPolicy: "WaitForTermination",
+          ...(verify && { patches: verifiedSources(verify) }),
           postBuild: { substituteFrom: [{ kind: "Secret", name: args.clusterSecret }] },
         },
       },

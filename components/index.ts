@@ -38,6 +38,7 @@ export { ManagedSecret, type ManagedSecretArgs } from "./managed-secret.ts";
 export { MetricsWorkspace, type MetricsWorkspaceArgs } from "./metrics-workspace.ts";
 export { type ClusterNetwork, type NatGateways, Network, type NetworkArgs } from "./network.ts";
 export { Notification, type NotificationArgs } from "./notification.ts";
+export type { PackageVerification } from "./package-verification.ts";
 export { ReceiverToken, type ReceiverTokenArgs } from "./receiver-token.ts";
 export { RegistryCredentialsSecret, type RegistryCredentialsSecretArgs } from "./registry-credentials.ts";
 export { SealingKeySecrets, type SealingKeySecretsArgs } from "./sealing-key-secrets.ts";

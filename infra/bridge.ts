@@ -119,6 +119,10 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),
         gitProvider: gitProvider(settings),
+        signers: {
+          gitopsSystem: settings.gitVerification["gitops-system"] ?? {},
+          gitopsWorkloads: settings.gitVerification["gitops-workloads"] ?? {},
+        },
         chartsRegistry: settings.chartsRegistry,
         fleetSize: settings.fleetSize,
         functionPackage: settings.functionPackage,
@@ -171,6 +175,7 @@ export function fluxSync({ settings, git, bridge, store, root }: SyncSources): F
     source: gitSources(settings).gitopsSystem,
     provider: gitProvider(settings),
     interval: gitInterval(settings),
+    signers: settings.gitVerification[repository],
     path: `./${hubFolder(settings.fleet)}`,
     storeName: store.storeName,
     remoteSecret: git.secret(repository).secretName,

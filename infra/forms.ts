@@ -62,6 +62,10 @@ export function fromJson(value: string): unknown {
   }
 }
 
+/** An object of names and values, and no list. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** A list whose items all match `item`. */
 export function list<T extends string>(item: Key<T>): Key<readonly T[]> {
   return {

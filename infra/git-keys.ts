@@ -1,6 +1,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { type Repository, repositories } from "../lib/names.ts";
 import { receiverTypes } from "../lib/receivers.ts";
-import { cidr, type Key, list, oneOf, secret, text } from "./forms.ts";
+import { isSigner, type Signers } from "../lib/signers.ts";
+import { cidr, fromJson, isRecord, type Key, list, oneOf, secret, text } from "./forms.ts";
 
 const branch = text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, "the name of a Git branch", "main");
 
@@ -52,6 +54,26 @@ const appKey: Key<string> = {
   secret: true,
 };
 
+const isSigners = (value: unknown): value is Signers =>
+  isRecord(value) &&
+  Object.keys(value).length > 0 &&
+  Object.entries(value).every(([name, key]) => typeof key === "string" && isSigner(name, key));
+
+/** Whose commits are applied, by repository; of a repository that is not named, everybody's. */
+const verification: Key<Readonly<Partial<Record<Repository, Signers>>>> = {
+  parse: (value) => {
+    const given = fromJson(value);
+    if (!isRecord(given) || !Object.values(given).every(isSigners)) return undefined;
+    return Object.keys(given).every((name) => repositories.some((known) => known === name)) ? given : undefined;
+  },
+  allowed:
+    `{${repositories.map((name) => `${name}: {<name>.asc: <one public key of OpenPGP in ASCII armor>, <name>.sshpub: <public keys as in a .pub of ssh-keygen>}`).join(", ")}}; ` +
+    "a repository that is not named is not verified",
+  path: '["gitops-system"]["<name>.sshpub"]',
+  // Without -- the dashes at the beginning of a key of OpenPGP would be taken for a flag.
+  example: '-- "$(cat <name>.pub)"',
+};
+
 const optionalId = text(/^\d*$/, "a number", "123456");
 
 /** The keys about Flux's access to Git. */
@@ -73,6 +95,7 @@ export const gitKeys = {
     "https://github.example.com/api/v3",
   ),
   gitCaCertificate: caCertificate,
+  gitVerification: verification,
   gitInterval: text(/^((\d+h)?(\d+m)?(\d+s)?(?<=.))?$/, "a duration such as 30s, 1m or 1h, or empty", "1m"),
   gitReceiver: oneOf("none", ...receiverTypes),
   gitReceiverGeneration: text(

@@ -111,7 +111,8 @@ const chart = {
   size: fleetSizes[settings.fleetSize],
 };
 const flux = new Flux("flux", { ...chart, roleArns: fluxRoles(identities) }, onHub);
-const crossplane = new Crossplane("crossplane", chart, onHub);
+const verifications = settings.packageVerification;
+const crossplane = new Crossplane("crossplane", { ...chart, verifications }, onHub);
 const externalSecrets = new ExternalSecrets(
   "external-secrets",
   { ...chart, pushSecrets: argocdElsewhere(settings) },

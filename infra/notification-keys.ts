@@ -5,7 +5,7 @@ import {
   type Severity,
   severities,
 } from "../lib/notifications.ts";
-import { fromJson, type Key, listOf } from "./forms.ts";
+import { fromJson, isRecord, type Key, listOf } from "./forms.ts";
 
 /** What the hub's Flux has to say something about: the platform's own steps, and those that put spokes up. */
 const eventGroups = ["platform", "spokes"] as const;
@@ -34,11 +34,9 @@ const isOneOf = <T extends string>(values: readonly T[], value: unknown): value 
   values.some((known) => known === value);
 const isText = (value: unknown): value is string | undefined =>
   value === undefined || (typeof value === "string" && /^\S+$/.test(value));
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function notification(value: unknown): NotificationSetting | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { name: called, type, address, channel, severity, events = eventGroups, ...unknown } = value;
   if (typeof called !== "string" || !name.test(called) || !isOneOf(notificationTypes, type)) return undefined;
   if (!isText(address) || !isText(channel) || Object.keys(unknown).length > 0) return undefined;
@@ -50,7 +48,7 @@ function notification(value: unknown): NotificationSetting | undefined {
 }
 
 function notificationSecret(value: unknown): NotificationSecret | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { token, address, ...unknown } = value;
   const isWhole = isText(token) && isText(address) && Object.keys(unknown).length === 0;
   return isWhole && (token ?? address) !== undefined
@@ -61,7 +59,7 @@ function notificationSecret(value: unknown): NotificationSecret | undefined {
 const secrets: Key<Readonly<Record<string, NotificationSecret>>> = {
   parse: (value) => {
     const entries = fromJson(value);
-    if (!isObject(entries)) return undefined;
+    if (!isRecord(entries)) return undefined;
     const read = Object.entries(entries).map(([key, entry]) => [key, notificationSecret(entry)] as const);
     const whole = read.filter((entry): entry is [string, NotificationSecret] => entry[1] !== undefined);
     return whole.length === read.length ? Object.fromEntries(whole) : undefined;

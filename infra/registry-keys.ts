@@ -1,4 +1,6 @@
-import { fromJson, type Key, secret, text } from "./forms.ts";
+import { createPublicKey } from "node:crypto";
+import type { PackageVerification } from "../components/package-verification.ts";
+import { fromJson, isRecord, type Key, listOf, secret, slug, text } from "./forms.ts";
 
 /** Name of a repository in the OCI distribution spec ("Pulling manifests"), after a host with a dot or a port. */
 const repository = text(
@@ -7,12 +9,9 @@ const repository = text(
   "ghcr.io/<owner>/function-spoke",
 );
 
-const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** An entry of `auths`, as kubelet and Crossplane's keychain read it: user and password, or both together in base64. */
 function registryCredential(entry: unknown): boolean {
-  if (!record(entry)) return false;
+  if (!isRecord(entry)) return false;
   const { auth, username, password } = entry;
   if (typeof auth === "string") return Buffer.from(auth, "base64").toString("utf8").includes(":");
   return typeof username === "string" && typeof password === "string" && username !== "" && password !== "";
@@ -22,7 +21,7 @@ const pullSecret: Key<string> = {
   parse: (value) => {
     if (value === "") return value;
     const config = fromJson(value);
-    const entries = record(config) && record(config["auths"]) ? Object.values(config["auths"]) : [];
+    const entries = isRecord(config) && isRecord(config["auths"]) ? Object.values(config["auths"]) : [];
     return entries.length > 0 && entries.every(registryCredential) ? value : undefined;
   },
   allowed:
@@ -38,6 +37,39 @@ const registry = text(
   "registry.example.com/mirror",
 );
 
+/** One public key in PEM, as `cosign public-key` writes it. */
+const isPublicKey = (text: string): boolean => {
+  if (!/^-----BEGIN PUBLIC KEY-----\n[^-]+-----END PUBLIC KEY-----\s*$/.test(text)) return false;
+  try {
+    return createPublicKey(text).type === "public";
+  } catch {
+    return false;
+  }
+};
+
+/** Whether a text is a regular expression for a whole subject; what RE2 and JavaScript both take, as far as that can be told here. */
+const isWholePattern = (text: string): boolean => {
+  try {
+    return text.startsWith("^") && text.endsWith("$") && new RegExp(text).source !== "";
+  } catch {
+    return false;
+  }
+};
+
+function packageVerification(value: unknown): PackageVerification | undefined {
+  if (!isRecord(value)) return undefined;
+  const { name, prefix, key, issuer, subject, ...unknown } = value;
+  if (typeof name !== "string" || !slug.test(name) || name.length > 40 || Object.keys(unknown).length > 0)
+    return undefined;
+  if (typeof prefix !== "string" || !/^[a-z0-9.-]+(:\d+)?\/[a-z0-9][a-z0-9._/-]*$/.test(prefix)) return undefined;
+  if (issuer === undefined && subject === undefined)
+    return typeof key === "string" && isPublicKey(key) ? { name, prefix, key } : undefined;
+  if (typeof issuer !== "string" || !/^https:\/\/[^\s/]+(\/\S*)?$/.test(issuer)) return undefined;
+  return key === undefined && typeof subject === "string" && isWholePattern(subject)
+    ? { name, prefix, issuer, subject }
+    : undefined;
+}
+
 /** The keys about the sources of charts, images and packages. */
 export const registryKeys = {
   chartsRegistry: text(
@@ -50,5 +82,12 @@ export const registryKeys = {
   imagesRegistry: registry,
   packagesRegistry: registry,
   functionPackage: repository,
+  packageVerification: listOf(packageVerification, {
+    allowed:
+      "a list of {name: <at most 40 lower-case letters, digits and hyphens>, prefix: <host/beginning of the packages' path>, key: <public key in PEM>}, " +
+      "or in place of key {issuer: <https://…>, subject: <regular expression that begins with ^ and ends with $>}",
+    path: "[0].prefix",
+    example: "ghcr.io/<owner>/function-spoke (likewise name, issuer, subject)",
+  }),
   pullSecret,
 } as const;

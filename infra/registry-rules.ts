@@ -56,6 +56,24 @@ function pulledFrom({ imagesRegistry, packagesRegistry, functionPackage }: Reada
   return [...new Set([...images, ...packages, functionPackage])];
 }
 
+/** Crossplane takes any one of ImageConfigs with the same prefix, and objects have one name each. */
+function verificationRule({ packageVerification = [] }: Readable): Problem[] {
+  return (["name", "prefix"] as const).flatMap((part) => {
+    const given = packageVerification.map((each) => each[part]);
+    const twice = given.find((each, index) => given.indexOf(each) < index);
+    if (twice === undefined) return [];
+    return [
+      {
+        key: "packageVerification",
+        what: `uses a ${part} twice`,
+        got: twice,
+        allowed: `each ${part} once`,
+        remedy: "change one of the two, or make them one",
+      },
+    ];
+  });
+}
+
 function pullSecretRule(settings: Readable): Problem[] {
   if (!settings.pullSecret) return [];
   const registries = registriesOf(settings.pullSecret);
@@ -88,5 +106,10 @@ function pullSecretRule(settings: Readable): Problem[] {
 
 /** Rules over the keys of mirrors and their credentials. */
 export function registryRules(settings: Readable): readonly Problem[] {
-  return [...credentialRule(settings), ...ecrRule(settings), ...pullSecretRule(settings)];
+  return [
+    ...credentialRule(settings),
+    ...ecrRule(settings),
+    ...verificationRule(settings),
+    ...pullSecretRule(settings),
+  ];
 }

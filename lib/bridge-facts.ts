@@ -118,6 +118,16 @@ export const fleetFacts = {
     "`provider` of the GitRepositories: `github` where Flux is a GitHub App, `generic` with a deploy key or a token",
     is.provider,
   ),
+  signers: {
+    gitopsSystem: forHub(
+      fact(
+        "gitops_system_signers",
+        "public keys of those whose commits to gitops-system are applied, as the data of a Secret; none where commits are not verified",
+        is.files,
+      ),
+    ),
+    gitopsWorkloads: forHub(fact("gitops_workloads_signers", "the same of the governance team's repository", is.files)),
+  },
   chartsRegistry: fact(
     "charts_registry",
     "base URL of the chart mirror, empty without one: use it as `$" + "{charts_registry:=<upstream URL>}`",

@@ -59,6 +59,9 @@ const commaList = (is: string, pattern: string, example: string): Codec<readonly
   decode: (value) => value.split(",").filter(Boolean),
 });
 
+const mapped = (record: Readonly<Record<string, string>>, change: (text: string) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(record).map(([key, text]) => [key, change(text)]));
+
 const json = { is: "JSON list", pattern: "^\\[.*\\]$", json: true } as const;
 
 /** The component beside HelmRepositories that names their Secret. */
@@ -132,6 +135,18 @@ export const is = {
     absent: "{}",
     encode: (places: SpokePlaces) => JSON.stringify(places),
     decode: (value) => JSON.parse(value) as SpokePlaces,
+  },
+  /** Contents of files by their names; in base64, as the data of a Secret. */
+  files: {
+    ...json,
+    is: "JSON object of names and texts in base64",
+    pattern: "^\\{.*\\}$",
+    example: "{}",
+    absent: "{}",
+    encode: (files: Readonly<Record<string, string>>) =>
+      JSON.stringify(mapped(files, (text) => Buffer.from(text).toString("base64"))),
+    decode: (value): Readonly<Record<string, string>> =>
+      mapped(JSON.parse(value) as Record<string, string>, (text) => Buffer.from(text, "base64").toString("utf8")),
   },
   map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true, absent: "{}" },
   credential: {

@@ -39,6 +39,9 @@ export const revisionAnnotation = `${group}/revision`;
 /** On GitRepositories that are read again when the Git host calls the Receiver of their namespace. */
 export const receiverLabel = { [`${group}/receiver`]: "git" } as const;
 
+/** On a GitRepository of the hub whose commits are not those of gitops-system, and are not verified with the keys of its signers. */
+export const unverifiedLabel = { [`${group}/verification`]: "none" } as const;
+
 /** On the Kustomization of the bootstrap chain that brings the sealing keys: a spoke with keys of its own takes them from its folder. */
 export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
 

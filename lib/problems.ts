@@ -22,10 +22,11 @@ export function describeProblems(where: string, problems: readonly Problem[]): s
   return [`${count} in ${where}, nothing was changed:`, ...blocks].join("\n");
 }
 
-/** A value as it is shown in a problem: short, on one line, without what may be a credential in a URL. */
+/** A value as it is shown in a problem: short, on one line, without a private key and what may be a credential in a URL. */
 export function shown(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text === undefined || text === "") return "(empty)";
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY/.test(text)) return "(not shown: a private key)";
   const line = text.replaceAll("\n", "\\n").replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, "://***@");
   return line.length > 120 ? `${line.slice(0, 117)}...` : line;
 }

@@ -28,6 +28,10 @@ export function repositoryName(url: string): string {
   return (url.split("/").at(-1) ?? "").replace(/\.git$/, "");
 }
 
+const anybody = { "anybody.sshpub": "" };
+/** Signers of both repositories: nobody verifies a commit here. */
+export const sampleSigners: ClusterMetadata["signers"] = { gitopsSystem: anybody, gitopsWorkloads: anybody };
+
 /** @param addons those that can be enabled beside what every hub has */
 export function hubMetadata(fleet: string, environment: string, addons: readonly string[] = []): ClusterMetadata {
   const names = fleetNames(fleet);
@@ -71,8 +75,9 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
       gitopsSystem: { url: repositoryUrl("gitops-system"), revision: "main" },
       gitopsWorkloads: { url: repositoryUrl("gitops-workloads"), revision: "main" },
     },
-    // So that the components that name it are looked at too.
+    // So that the components for them are looked at too.
     chartsCredential: true,
+    signers: sampleSigners,
     sealingScope: environment,
     secretsKeyArn: arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
     permissionsBoundaryArn: arn("iam", `policy/${names.boundaryPolicy}`, ""),

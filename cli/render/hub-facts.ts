@@ -5,7 +5,7 @@ import { type ClusterMetadata, readBridgeData } from "../../lib/bridge.ts";
 import { wrongFacts } from "../../lib/bridge-problems.ts";
 import { bridgeFile } from "../../lib/layout.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
-import { repositoryName, repositoryUrl } from "./clusters.ts";
+import { repositoryName, repositoryUrl, sampleSigners } from "./clusters.ts";
 import { isObject } from "./files.ts";
 
 /** The facts about a fleet's hub that `fleet facts` has recorded in gitops-system. */
@@ -65,10 +65,11 @@ export function inCheckouts(hub: ClusterMetadata): ClusterMetadata {
   };
 }
 
-/** A hub on which the add-ons and the credential that it does not have are looked at, too. */
+/** A hub on which the add-ons, the credential and the signers that it does not have are looked at, too. */
 export const withEverything = (hub: ClusterMetadata, addons: readonly string[]): ClusterMetadata => ({
   ...hub,
   chartsCredential: true,
+  signers: sampleSigners,
   addons: [...new Set([...hub.addons, ...addons])].sort(),
 });
 

@@ -3,7 +3,7 @@ import { chainKinds, managedKinds, pluralOf } from "../../functions/spoke/kinds.
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { isHealthy } from "../../functions/spoke/observed.ts";
 import { spokeSync } from "../../lib/layout.ts";
-import { namespaces } from "../../lib/names.ts";
+import { namespaces, type Repository } from "../../lib/names.ts";
 import { type Api, type Kind, kindsOf, listed } from "../kubernetes/api.ts";
 import { objectsOf } from "../kubernetes/spokes.ts";
 import { actsOn, appliedBy, type Node, workloadNamespaces } from "./paths.ts";
@@ -33,13 +33,17 @@ export async function readHub(hub: Api, { metadata: { name } }: Spoke): Promise<
     warnings(hub, namespaces.spokes),
   ]);
   const all = [...objects, ...(folder === undefined ? [] : [folder])];
-  // The hub's sources serve others too: one counts where something of the spoke takes it.
+  // The hub's sources serve others too: one counts where something of the spoke takes it, by way of an artifact or not.
   const broken = sources.flat().filter((source) => !isHealthy(source) && all.some((object) => takes(object, source)));
   return { nodes: [...all, ...broken].map((object) => ({ side: "hub", object })), events };
 }
 
+/** The GitRepository that every artifact on the hub is cut from (platform/hub/artifacts.yaml). */
+const cut: Repository = "gitops-system";
+
 const takes = ({ spec }: KubeObject, { kind, metadata }: KubeObject): boolean => {
   const { sourceRef } = (spec ?? {}) as { sourceRef?: { kind?: string; name?: string } };
+  if (sourceRef?.kind === "ExternalArtifact") return kind === "GitRepository" && metadata.name === cut;
   return sourceRef?.kind === kind && sourceRef.name === metadata.name;
 };
 

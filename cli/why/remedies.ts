@@ -41,6 +41,7 @@ const samePods: Readonly<Record<string, string>> = {
 /** Where a guide has more on a reason; others are in troubleshooting.md. */
 const guides: Readonly<Record<string, string>> = {
   AlreadyExists: "interrupted-creations.md",
+  CommitNotVerified: "signatures.md",
   CreationInterrupted: "interrupted-creations.md",
   GitUnreachable: "git-access.md",
   PodsNotEvicted: "upgrade.md",

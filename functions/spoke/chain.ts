@@ -16,11 +16,11 @@ import { otherKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
 import { isLetGo, orphanPatches, suspendedReleases } from "./orphan.ts";
 import { labelled, patchOf } from "./patches.ts";
-import { receiverPatches } from "./receiver.ts";
 import { resources } from "./resources.ts";
 import { rolloutPatches, stageOf, stepsAt } from "./rollout.ts";
 import { keyPatches } from "./sealing.ts";
 import type { Settings } from "./settings.ts";
+import { sourcesPatches } from "./sources.ts";
 
 /** The bootstrap chain in Git, as a spoke gets it. */
 
@@ -91,7 +91,7 @@ function chainPatches(spoke: Spoke, settings: Settings, hub: Hub, revision: stri
       : [patchOf(labelled(stageLabel), { op: "replace", path: "/spec/sourceRef", value: chainSource(stage) })]),
     // After the stage's patch, whose source it replaces.
     ...sealingPatches(spoke, hub),
-    ...receiverPatches(spoke),
+    ...sourcesPatches(spoke, hub, revision),
     ...(revision === undefined ? [] : rolloutPatches(revision)),
   ];
 }

@@ -148,11 +148,19 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "commit the folder: spokes/<fleet>/<name>/secrets is copied from templates/spoke, fleet sealing-keys writes spokes/<fleet>/<name>/sealing-keys (sealing: cluster), and each environment has a folder in spoke-bootstrap/sealing-keys",
   },
+  // source-controller v1.9.5, internal/controller/gitrepository_controller.go, verifySignature.
+  {
+    pattern: /signature verification of (commit|tag) .* failed|public keys secret error/i,
+    reason: "CommitNotVerified",
+    remedy:
+      "it is applied when the newest commit is signed by one of those whose public keys gitVerification of the hub's stack names (an application's repository: those that its GitRepository names); what was applied before stays. Push a signed commit on top, or have the missing key added",
+  },
   {
     pattern:
       /failed to checkout|authentication required|handshake failed|unable to clone|Source artifact not found|artifact|GitRepository\/\S+ status: '(Failed|InProgress)'/i,
     reason: "GitUnreachable",
-    remedy: "check the GitRepository: its URL, its credential, the host's known_hosts",
+    remedy:
+      "check the GitRepository: its URL, its credential, the host's known_hosts and, with gitVerification, who signed the newest commit",
   },
   // After GitUnreachable: where a source fails as well, fix that first.
   {

@@ -1,4 +1,4 @@
-import { revisionAnnotation, sourcesLabel, toolsLabel } from "../../lib/labels.ts";
+import { revisionAnnotation, toolsLabel } from "../../lib/labels.ts";
 import { ringBranch, ringSource } from "../../lib/rings.ts";
 import type { Rollout, Spoke } from "./api.ts";
 import { otherKinds } from "./kinds.ts";
@@ -52,17 +52,18 @@ export const stepsAt = (revision: string, ring: string): object => ({
 const onSpoke = "gitops-system";
 const expression = "/spec/healthCheckExprs/0/current";
 
-/** Patches of the chain: the spoke reads its branch at once, and its tools, with all of theirs, are waited for at that revision. */
+/** Patch of a spoke's sources: the spoke reads its branch at once. */
+export const readAtOnce = (revision: string): object =>
+  patchOf(
+    { kind: "GitRepository", name: onSpoke },
+    { op: "add", path: "/metadata/annotations", value: { "reconcile.fluxcd.io/requestedAt": revision } },
+  );
+
+/** Patches of the chain: the spoke's tools, with all of theirs, are waited for at that revision. */
 export function rolloutPatches(revision: string): object[] {
   const value = currentAt(revision, onSpoke);
-  const annotations = { "reconcile.fluxcd.io/requestedAt": revision };
-  const source = patchOf(
-    { kind: "GitRepository", name: onSpoke },
-    { op: "add", path: "/metadata/annotations", value: annotations },
-  );
   const tools = patchOf({ kind: "Kustomization", name: "tools" }, { op: "replace", path: expression, value });
   return [
-    patchOf(labelled(sourcesLabel), { op: "add", path: "/spec/patches", value: [source] }),
     patchOf(labelled(toolsLabel), { op: "replace", path: expression, value }),
     patchOf(labelled(toolsLabel), { op: "add", path: "/spec/patches", value: [tools] }),
   ];

@@ -54,8 +54,13 @@ export const SYSTEM_SETS: readonly SystemSet[] = [
   { package: "iproute2", commands: ["ip"], version: ["-V", /iproute2-(\d+\.[\d.]+)/], least: "5.0" },
   // The first with the kernel's protocol 7.
   { package: "ipset", commands: ["ipset"], version: ["--version", /^ipset v([^\s,]+)/], least: "7.0" },
-  // The first with StrictHostKeyChecking=accept-new is 7.6.
-  { package: "openssh-client", commands: ["ssh"], version: ["-V", /^OpenSSH_(\d+\.\d+)/], least: "7.6" },
+  {
+    // git signs commits with ssh-keygen of 8.2p1 and newer (its gpg-interface.c); StrictHostKeyChecking=accept-new is older.
+    package: "openssh-client",
+    commands: ["ssh", "ssh-keygen"],
+    version: ["-V", /^OpenSSH_(\d+\.\d+)/],
+    least: "8.2",
+  },
   {
     // The registry's settings are those of version 2.
     package: "docker-registry",

@@ -42,7 +42,13 @@ describe("the documents of the bridge contract", () => {
     const info = clusterInfo("data:\n  # generated: keys\n  # end: keys\n");
     const brought = [...info.matchAll(/^ {2}(\w+): /gm)].map(([, key]) => key);
     const own = Object.values(bridgeKeys).filter(({ forHub }) => forHub);
-    expect(own.map(({ key }) => key)).toEqual(["sealing_key_arns", "cluster_api_kms_key_arn", "spoke_places"]);
+    expect(own.map(({ key }) => key)).toEqual([
+      "sealing_key_arns",
+      "gitops_system_signers",
+      "gitops_workloads_signers",
+      "cluster_api_kms_key_arn",
+      "spoke_places",
+    ]);
     for (const key of Object.keys(bridgeKeys))
       expect(brought.includes(key), key).toBe(contractOf(key)?.forHub === undefined);
   });

@@ -1,9 +1,12 @@
 import { chartVersions } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
+import { fromBase64 } from "../../lib/bridge.ts";
 import { bridgeKeys } from "../../lib/bridge-facts.ts";
 import { receiverEvents, receiverName, receiverTypes } from "../../lib/receivers.ts";
 import { spokeIdentities } from "../../lib/spoke.ts";
-import { example, settings } from "../functions/spoke/support/fixtures.ts";
+import { example, hub, settings } from "../functions/spoke/support/fixtures.ts";
+import { pgpKey, sshKey } from "../support/signers.ts";
+import type { Variables } from "./support/flux.ts";
 import type { Manifest } from "./support/kustomize.ts";
 import { called, kustomizations, render, withAddons } from "./support/spoke.ts";
 
@@ -189,6 +192,68 @@ describe("the bootstrap chain", () => {
     expect(sources(told)[0]).toMatchObject({
       metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": revision } },
       spec: { interval: "10m", ref: { branch: "ring/early" } },
+    });
+  });
+
+  describe("whose commits are verified", () => {
+    const signed = {
+      hub: { ...hub, signers: { gitopsSystem: { "alice.asc": pgpKey }, gitopsWorkloads: { "bob.sshpub": sshKey } } },
+    };
+    const verify = ({ by }: typeof chain) =>
+      Object.fromEntries(
+        by("blue-sync")
+          .filter(({ kind }) => kind === "GitRepository")
+          .map(({ metadata, spec }) => [metadata.name, spec.verify]),
+      );
+    const keys = ({ by }: typeof chain) =>
+      Object.fromEntries(
+        by("blue-sync")
+          .filter(({ kind }) => kind === "Secret")
+          .map(({ metadata, data }) => [`${metadata.namespace}/${metadata.name}`, fromBase64(data as Variables)]),
+      );
+    const by = (name: string) => ({ mode: "HEAD", secretRef: { name } });
+
+    test("reads of each repository what its own signers signed", () => {
+      const verified = render(spoke, signed);
+      expect(verify(verified)).toEqual({
+        "gitops-system": by("gitops-system-signers"),
+        "gitops-workloads": by("gitops-workloads-signers"),
+      });
+      expect(keys(verified)).toEqual({
+        "flux-system/gitops-system-signers": { "alice.asc": pgpKey },
+        "flux-system/gitops-workloads-signers": { "bob.sshpub": sshKey },
+      });
+    });
+
+    test("reads a repository that has no signers whoever signed it, and by default both", () => {
+      const one = render(spoke, { hub: { ...hub, signers: { ...signed.hub.signers, gitopsSystem: {} } } });
+      expect(verify(one)).toEqual({ "gitops-system": undefined, "gitops-workloads": by("gitops-workloads-signers") });
+      expect(verify(chain)).toEqual({ "gitops-system": undefined, "gitops-workloads": undefined });
+      expect(keys(chain)).toEqual({});
+    });
+
+    test("is verified in a ring, with a Receiver, too", () => {
+      const revision = `ring/early@sha1:${"a".repeat(40)}`;
+      const chainStatus = { lastAttemptedRevision: revision, lastAppliedRevision: revision };
+      const told = render(called({ ...spoke, spec: { ...spoke.spec, ring: "early" } }, "github"), {
+        ...signed,
+        chainStatus,
+      });
+      expect(verify(told)["gitops-system"]).toEqual(by("gitops-system-signers"));
+      expect(receivers(told)).toHaveLength(1);
+      expect(sources(told)[0]).toMatchObject({
+        metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": revision } },
+        spec: { interval: "10m" },
+      });
+    });
+
+    test("applies nothing new in place of everything with a chain of before, which has no keys", () => {
+      const step = render(spoke, signed).steps.find(({ metadata }) => metadata.name === "blue-sync");
+      expect(step?.spec).toMatchObject({
+        components: ["signers"],
+        ignoreMissingComponents: true,
+        patches: ["gitops-system", "gitops-workloads"].map((name) => ({ target: { kind: "GitRepository", name } })),
+      });
     });
   });
 

@@ -220,7 +220,12 @@ describe("a release", () => {
     registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
     expect(release()).toMatchObject({ status: 0 });
     const called = read("called").trim().split("\n");
-    expect(called.slice(-2)).toEqual([`push --index layout ${reference}`, `sign --yes --recursive ${digest}`]);
+    expect(called.slice(-3)).toEqual([
+      `push --index layout ${reference}`,
+      `sign --yes --recursive ${digest}`,
+      // What Crossplane looks for (crossplane-runtime v2.3.3, pkg/xpkg/signature/validate.go).
+      `sign --yes --recursive --new-bundle-format=false --use-signing-config=false ${digest}`,
+    ]);
     expect(read("summary")).toContain(`Published and signed \`${reference}\` as \`${digest}\``);
     expect(read("output")).toBe(`reference=${reference}\n`);
     expect(runs("function", "Say how hubs take it", { REFERENCE: reference })).toMatchObject({ status: 0 });

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isSigner } from "../../../lib/signers.ts";
 import { type Files, filesBelow, isManifest, isObject, isYaml, type Source, YamlError } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 
@@ -57,11 +58,18 @@ function isClusterOfArgocd({ metadata, stringData, data }: Record<string, unknow
   }
 }
 
+/** Whether it holds public keys of people who sign commits, and nothing besides: Flux reads these from Secrets only. */
+const isOfSigners = ({ stringData, data }: Record<string, unknown>): boolean =>
+  data === undefined &&
+  isObject(stringData) &&
+  Object.entries(stringData).every(([name, text]) => typeof text === "string" && isSigner(name, text));
+
 const isSecret = ({ content }: Source, inGit: ReadonlySet<string>): boolean =>
   isManifest(content) &&
   content.apiVersion === "v1" &&
   content.kind === "Secret" &&
   !isClusterOfArgocd({ ...content }) &&
+  !isOfSigners({ ...content }) &&
   !(isEmpty(content["data"], inGit) && isEmpty(content["stringData"], inGit));
 
 /** The documents of a file; none if it is not YAML, which is reported where the file is used. */

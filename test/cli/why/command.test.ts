@@ -60,6 +60,36 @@ test("JSON and YAML have the Spoke and each way down to what hinders", async () 
   expect(parse(written)).toEqual(found);
 });
 
+describe("where the newest commit is not signed by one of those who may", () => {
+  const unsigned = "signature verification of commit '0a1b' failed: unsupported signature type: empty";
+  const source = (name: string) => ({
+    ...flux("GitRepository", "flux-system", name, failing(unsigned, "InvalidCommitSignature")),
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+  });
+  const folder = flux("Kustomization", "flux-system", "spoke-blue", {
+    spec: { sourceRef: { kind: "ExternalArtifact", name: "spoke-blue" } },
+  });
+
+  test("the hub's source says so, though what is cut from it is as it was", async () => {
+    expect(await why("blue", { hub: hubOf([folder, source("gitops-system")]) })).toEqual({
+      code: 1,
+      written: expect.stringContaining(`1. hub: GitRepository flux-system/gitops-system: ${unsigned}\n   do: `),
+    });
+    expect(written).toContain("gitVerification");
+    expect(written).toContain("See docs/guides/signatures.md");
+  });
+
+  test("a source of the hub that nothing of the spoke comes from is none of its business", async () => {
+    expect((await why("blue", { hub: hubOf([folder, source("cluster-api")]) })).code).toBe(0);
+  });
+
+  test("the spoke's own source says so", async () => {
+    const { code } = await why("blue", { blue: [...healthy, source("gitops-workloads")] });
+    expect(code).toBe(1);
+    expect(written).toContain(`spoke: GitRepository flux-system/gitops-workloads: ${unsigned}`);
+  });
+});
+
 describe("of an application", () => {
   test("the way leads from the chain to the pod, with its events and what to do", async () => {
     const blue = [

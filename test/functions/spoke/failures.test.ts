@@ -60,6 +60,24 @@ test.for([
   expect(step(message)).toMatchObject({ reason, remedy: expect.stringContaining(remedy) });
 });
 
+test.for([
+  "signature verification of commit '0a1b' failed: unsupported signature type: empty",
+  "signature verification of commit '0a1b' failed: unable to verify payload with any of the given authorized keys: no matching key",
+  'public keys secret error: secrets "gitops-workloads-signers" not found',
+])("a source whose newest commit nobody signed who may says whom to ask: %s", (message) => {
+  const failure = failureOf({
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+    kind: "GitRepository",
+    metadata: { name: "gitops-workloads" },
+    status: { conditions: [{ type: "Ready", status: "False", reason: "InvalidCommitSignature", message }] },
+  });
+  expect(failure).toMatchObject({
+    reason: "CommitNotVerified",
+    message: expect.stringContaining(message),
+    remedy: expect.stringContaining("gitVerification"),
+  });
+});
+
 test("pods that do not leave a node are not put down to budgets alone, nor are nodes said to have stayed that may be new ones", () => {
   const remedy = step(
     "PodEvictionFailure: Reached max retries while trying to evict pods from nodes in node group a",

@@ -46,7 +46,7 @@ describe("the machine's own command is used in a version that was tried, as its 
     ["ipset", true, "ipset v7.17, protocol version: 7"],
     ["ipset", false, "ipset v6.34, protocol version: 6"],
     ["openssh-client", true, "OpenSSH_9.2p1 Debian-2+deb12u10, OpenSSL 3.0.19 27 Jan 2026"],
-    ["openssh-client", false, "OpenSSH_7.4p1, OpenSSL 1.0.2k-fips"],
+    ["openssh-client", false, "OpenSSH_8.1p1, OpenSSL 1.0.2k-fips"],
     ["docker-registry", true, "/usr/bin/docker-registry github.com/docker/distribution 2.8.2+ds1"],
     ["docker-registry", false, "registry github.com/distribution/distribution/v3 v3.0.0"],
   ])("%s: %s for %s", (name, expected, told) => expect(fits(setOf(name), told)).toBe(expected));
