@@ -54,9 +54,10 @@ export async function freezeNodes(cluster: string, seconds: number): Promise<voi
 
 /** Has the etcd of all clusters refuse every write, as one whose space is used up. */
 export const fillEtcd = (seconds: number): Promise<void> =>
-  awayFor(seconds, () => setNoSpace(instance, true), 'exec "$1" "$2"', [
+  awayFor(seconds, () => setNoSpace(instance, true), 'FLEET_LOCAL_DIR="$3" exec "$1" "$2"', [
     process.execPath,
     join(import.meta.dirname, "free-etcd.ts"),
+    instance.dir,
   ]);
 
 /** Drops what the nodes and pods of a cluster send to another cluster's API server. */
