@@ -44,7 +44,7 @@ const authority = ({ name, key, issuer, subject }: PackageVerification) => ({
 export function imageConfigs(
   verifications: readonly PackageVerification[],
   namespace: string,
-  opts: pulumi.CustomResourceOptions & { readonly dependsOn: readonly pulumi.Resource[] },
+  { parent, dependsOn }: { readonly parent: pulumi.Resource; readonly dependsOn: readonly pulumi.Resource[] },
 ): void {
   for (const verification of verifications) {
     const { name, prefix, key } = verification;
@@ -55,7 +55,7 @@ export function imageConfigs(
             new kubernetes.core.v1.Secret(
               `package-verification-${name}-key`,
               { metadata: { name: secretName(name), namespace }, data: inBase64({ [secretKey]: key }) },
-              opts,
+              { parent, dependsOn: [...dependsOn] },
             ),
           ];
     new kubernetes.apiextensions.CustomResource(
@@ -69,7 +69,7 @@ export function imageConfigs(
           verification: { provider: "Cosign", cosign: { authorities: [authority(verification)] } },
         },
       },
-      { ...opts, dependsOn: [...opts.dependsOn, ...secrets] },
+      { parent, dependsOn: [...dependsOn, ...secrets] },
     );
   }
 }

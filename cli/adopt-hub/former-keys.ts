@@ -14,7 +14,7 @@ interface Key {
 }
 
 /** A key that AWS has. */
-export interface FormerKey extends Key {
+interface FormerKey extends Key {
   readonly arn: string;
   readonly certificate: string;
 }
