@@ -1,9 +1,10 @@
-import type { Existing, ExistingNetwork, FlowLogTraffic, SpokeSpec } from "../../functions/spoke/api.ts";
+import type { Existing, ExistingNetwork, FlowLogTraffic, NatGateways, SpokeSpec } from "../../functions/spoke/api.ts";
+import { type EndpointService, gatewayEndpointsOf, interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
 import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
 import { ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
-import { resources, sides } from "../../functions/spoke/resources.ts";
+import { resources, sides, type Side } from "../../functions/spoke/resources.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
@@ -20,9 +21,10 @@ export interface AdoptedSpec extends Pick<SpokeSpec, "nodes" | "nodeGroups"> {
     readonly cidr?: string;
     readonly zones: number;
     readonly availabilityZones?: readonly string[];
-    readonly natGateways: "single" | "per-zone" | "none";
+    readonly natGateways: NatGateways;
     readonly existing?: ExistingNetwork;
     readonly flowLogs?: FlowLogTraffic;
+    readonly endpoints?: readonly EndpointService[];
   };
 }
 
@@ -54,23 +56,35 @@ export interface Recognized {
 /** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
 type Part = readonly [key: string, kind: ManagedKind, name: string];
 
+/** Sides on which the fleet's network of a spoke has subnets. */
+const sidesOf = ({ natGateways }: AdoptedSpec["network"]): readonly Side[] =>
+  sides.filter((side) => side === "private" || natGateways !== "isolated");
+
 /** The parts that carry tags. Of a network of somebody else nothing does. */
-function partsOf({ network: { zones, natGateways, existing, flowLogs }, ...spec }: AdoptedSpec): Part[] {
+function partsOf({ network, ...spec }: AdoptedSpec): Part[] {
+  const { zones, natGateways, existing, flowLogs, endpoints } = network;
   const templates = askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]);
   if (existing !== undefined) return templates;
   const places = Array.from({ length: zones }, (_, zone) => zone);
-  const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [] }[natGateways];
+  const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [], isolated: [] }[natGateways];
+  const onlyPublic: Part[] = [
+    [resources.internetGateway.key, "InternetGateway", "internet"],
+    [resources.routeTable("public").key, "RouteTable", "public"],
+  ];
   return [
     [resources.vpc.key, "VPC", "vpc"],
-    [resources.internetGateway.key, "InternetGateway", "internet"],
+    ...(natGateways === "isolated" ? [] : onlyPublic),
     ...places.flatMap((zone) =>
-      sides.map((side): Part => [resources.subnet(side, zone).key, "Subnet", `${side}-${zone}`]),
+      sidesOf(network).map((side): Part => [resources.subnet(side, zone).key, "Subnet", `${side}-${zone}`]),
     ),
-    [resources.routeTable("public").key, "RouteTable", "public"],
     ...places.map((zone): Part => [resources.routeTable(`private-${zone}`).key, "RouteTable", `private-${zone}`]),
     ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
     ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
-    [resources.storageEndpoint.key, "VPCEndpoint", "s3"],
+    ...gatewayEndpointsOf(endpoints).map((service): Part => [resources.gatewayEndpoint(service).key, "VPCEndpoint", service]),
+    ...interfaceEndpointsOf(endpoints).map((service): Part => {
+      const { key } = resources.interfaceEndpoint(service);
+      return [key, "VPCEndpoint", key];
+    }),
     ...[flowLogs].flatMap((traffic): Part[] => {
       const key = traffic && resources.flowLog(traffic).key;
       return key === undefined ? [] : [[key, "FlowLog", key]];

@@ -25,6 +25,7 @@ import { isOnlyObserved } from "./orphan.ts";
 import { composeAddons } from "./parts/addons.ts";
 import { argocdLeaves, composeArgocd } from "./parts/argocd.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
+import { composeGatewayEndpoints, composeInterfaceEndpoints } from "./parts/endpoints.ts";
 import { composeFlowLog } from "./parts/flow-logs.ts";
 import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
@@ -90,8 +91,10 @@ function composeParts(context: Context): void {
   if (isMadeElsewhere(context.spoke)) observeCluster(context);
   else {
     composeNetwork(context);
+    composeGatewayEndpoints(context);
     composeFlowLog(context);
     composeControlPlane(context);
+    composeInterfaceEndpoints(context);
     composeAddons(context);
     composeNodes(context);
   }

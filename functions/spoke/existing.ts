@@ -1,4 +1,5 @@
 import { flowLogTraffic, type Spoke } from "./api.ts";
+import { gatewayServices, interfaceServices } from "./endpoints.ts";
 import type { ManagedKind } from "./kinds.ts";
 import { resources, sides } from "./resources.ts";
 
@@ -33,7 +34,11 @@ export const numberedResources: Readonly<Record<string, Numbered>> = {
     ...places.map((zone) => [resources.address(zone).key, numbered("EIP", "eipalloc")]),
     ...places.map((zone) => [resources.natGateway(zone).key, numbered("NATGateway", "nat")]),
   ]),
-  [resources.storageEndpoint.key]: numbered("VPCEndpoint", "vpce"),
+  ...Object.fromEntries(
+    [...gatewayServices.map(resources.gatewayEndpoint), ...interfaceServices.map(resources.interfaceEndpoint)].map(
+      ({ key }) => [key, numbered("VPCEndpoint", "vpce")],
+    ),
+  ),
   ...Object.fromEntries(flowLogTraffic.map((traffic) => [resources.flowLog(traffic).key, numbered("FlowLog", "fl")])),
   [resources.key.key]: { kind: "Key", form: "^(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$" },
   [resources.launchTemplate.key]: numbered("LaunchTemplate", "lt"),

@@ -19,11 +19,13 @@ export const groups = {
   addons: { part: "addons", removedAfter: ["nodeGroup"] },
   nodeGroup: { part: "nodes", removedAfter: ["bootstrap"] },
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
+  /** They admit members of the cluster's security group, which EKS can't remove while their network interfaces have it. */
+  interfaceEndpoints: { part: "nodes", removedAfter: ["addons"] },
   nodePolicies: { part: "nodes", removedAfter: ["nodeGroup"] },
   nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },
   /** Lets connected networks, the hub's included, reach the API server. */
   apiRules: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
-  cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules"] },
+  cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules", "interfaceEndpoints"] },
   clusterPolicies: { part: "controlPlane", removedAfter: ["cluster"] },
   clusterRole: { part: "controlPlane", removedAfter: ["clusterPolicies"] },
   /** EKS writes its last log lines after it has deleted the cluster, so the log group goes after it. */

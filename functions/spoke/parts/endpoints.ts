@@ -1,0 +1,82 @@
+import type { Context } from "../context.ts";
+import {
+  type GatewayService,
+  gatewayEndpointsOf,
+  type InterfaceService,
+  interfaceEndpointsOf,
+  serviceName,
+} from "../endpoints.ts";
+import { type Fact, fact } from "../facts.ts";
+import { resources, type Table } from "../resources.ts";
+import { isIsolated, subnetIds, tables } from "./network.ts";
+
+/** A gateway endpoint, with a route in every table. It is free, and what goes through it causes no NAT traffic. */
+function gatewayEndpoint(context: Context, service: GatewayService): void {
+  const { composer, facts, spoke, tags } = context;
+  const { region } = spoke.spec;
+  const endpoint = resources.gatewayEndpoint(service);
+  composer.managed(endpoint, "VPCEndpoint", { vpcId: facts.text(resources.vpc, "id") }, ({ vpcId }) => ({
+    forProvider: {
+      region,
+      vpcId,
+      vpcEndpointType: "Gateway",
+      serviceName: serviceName(service, region),
+      tags: tags(service),
+    },
+  }));
+  const route = (table: Table): void => {
+    const needs = {
+      vpcEndpointId: facts.readyText(endpoint, "id"),
+      routeTableId: facts.text(resources.routeTable(table), "id"),
+    };
+    composer.managed(resources.gatewayRoute(service, table), "VPCEndpointRouteTableAssociation", needs, (ids) => ({
+      forProvider: { region, ...ids },
+    }));
+  };
+  for (const table of tables(context)) route(table);
+}
+
+/** The gateway endpoints of the VPC: layers of images are in S3, so that it always has that one. */
+export function composeGatewayEndpoints(context: Context): void {
+  for (const service of gatewayEndpointsOf(context.spoke.spec.network.endpoints)) gatewayEndpoint(context, service);
+}
+
+/**
+ * An interface endpoint in a private subnet of every zone, which takes the public name of its service over in the VPC. The cluster's own security
+ * group lets nodes and pods in: its members reach each other at every port.
+ */
+function interfaceEndpoint(context: Context, service: InterfaceService): void {
+  const { composer, facts, spoke, tags } = context;
+  const { region } = spoke.spec;
+  const endpoint = resources.interfaceEndpoint(service);
+  const needs = {
+    vpcId: facts.text(resources.vpc, "id"),
+    subnetIds: subnetIds(context, "private"),
+    securityGroupId: facts.text(resources.cluster, "vpcConfig", "clusterSecurityGroupId"),
+  };
+  composer.managed(endpoint, "VPCEndpoint", needs, ({ vpcId, subnetIds, securityGroupId }) => ({
+    forProvider: {
+      region,
+      vpcId,
+      vpcEndpointType: "Interface",
+      serviceName: serviceName(service, region),
+      subnetIds,
+      securityGroupIds: [securityGroupId],
+      privateDnsEnabled: true,
+      tags: tags(endpoint.key),
+    },
+  }));
+}
+
+/** The interface endpoints that the Spoke names. */
+export function composeInterfaceEndpoints(context: Context): void {
+  for (const service of interfaceEndpointsOf(context.spoke.spec.network.endpoints)) interfaceEndpoint(context, service);
+}
+
+/** That nodes reach AWS: by interface endpoints where there is no way to the internet. */
+export function nodesReachAws(context: Context): Fact<true> {
+  const [first, ...others] = interfaceEndpointsOf(context.spoke.spec.network.endpoints).map(resources.interfaceEndpoint);
+  return first === undefined || !isIsolated(context)
+    ? fact("network", true)
+    : context.facts.ready(first, ...others);
+}
