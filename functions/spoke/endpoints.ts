@@ -46,5 +46,5 @@ export const interfaceEndpointsOf = (services: readonly EndpointService[] = []):
 /** The services that have a gateway endpoint in a spoke's own VPC. */
 export const gatewayEndpointsOf = (services: readonly EndpointService[] = []): readonly GatewayService[] => [
   "s3",
-  ...services.filter(isGatewayService),
+  ...services.filter((service) => isGatewayService(service)),
 ];

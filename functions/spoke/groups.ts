@@ -19,7 +19,7 @@ export const groups = {
   addons: { part: "addons", removedAfter: ["nodeGroup"] },
   nodeGroup: { part: "nodes", removedAfter: ["bootstrap"] },
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
-  /** They admit members of the cluster's security group, which EKS can't remove while their network interfaces have it. */
+  /** They are members of the cluster's security group, which EKS can't remove while their network interfaces have it. */
   interfaceEndpoints: { part: "nodes", removedAfter: ["addons"] },
   nodePolicies: { part: "nodes", removedAfter: ["nodeGroup"] },
   nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },

@@ -15,6 +15,7 @@ type Dashed<Text extends string> = Text extends `${infer Head}_${infer Tail}` ? 
 export const dashed = <const Text extends string>(text: Text) => text.replaceAll("_", "-") as Dashed<Text>;
 
 type Undotted<Text extends string> = Text extends `${infer Head}.${infer Tail}` ? `${Head}-${Tail}` : Text;
+const undotted = <const Text extends string>(text: Text) => text.replace(".", "-") as Undotted<Text>;
 
 /** The roles of a spoke, as the boundary knows them: those of EKS itself, and one for each controller and add-on that acts in AWS. */
 export type RoleName = "cluster" | "node" | "flow-logs" | Dashed<SpokeIdentity> | `addon-${string}`;
@@ -50,7 +51,10 @@ export const resources = {
   gatewayEndpoint: (service: GatewayService) => row("endpoints", `endpoint-${service}`),
   gatewayRoute: (service: GatewayService, table: Table) => row("routes", `endpoint-${service}-${table}`),
   interfaceEndpoint: (service: InterfaceService) =>
-    row("interfaceEndpoints", `endpoint-${service.replace(".", "-") as Undotted<InterfaceService>}`),
+    row("interfaceEndpoints", `endpoint-${undotted(service)}`),
+  endpointSubnet: (service: InterfaceService, zone: number) =>
+    row("interfaceEndpoints", `endpoint-${undotted(service)}-subnet-${zone}`),
+  endpointGroup: (service: InterfaceService) => row("interfaceEndpoints", `endpoint-${undotted(service)}-group`),
 
   /** By the traffic that it tells, which AWS can't change. */
   flowLog: (traffic: FlowLogTraffic) =>

@@ -2,12 +2,12 @@ import { clusterTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
-import { flowLogCalls, nodeNetworkStatements } from "./ec2.ts";
+import { ec2Actions, flowLogCalls, nodeNetworkStatements, podNetworkChanges } from "./ec2.ts";
 import { flowLogService } from "./flow-logs.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
-import { arns, type PolicyDocument, policy, type Scope, type Statement, whereArnsDont } from "./policy.ts";
+import { arns, inAnyPartition, type PolicyDocument, policy, type Scope, type Statement, whereArnsDont } from "./policy.ts";
 import {
   boundedRoleStatements,
   clusterRoleServices,
@@ -62,6 +62,21 @@ function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
   ];
 }
 
+/**
+ * What interface endpoints need beside other endpoints. They join security groups of their own VPC only, the default one and the cluster's, none of which has
+ * the fleet's tag, and change nothing of what these allow. Where one takes over the name of its service, EC2 has the VPC join a zone of AWS's own account with
+ * the caller's rights (Service Authorization Reference, "Amazon EC2", dependent actions of CreateVpcEndpoint): Route 53 knows no tag to ask for, and nobody the zone.
+ */
+const interfaceEndpointStatements: readonly Statement[] = [
+  {
+    Sid: "JoinGroups",
+    Effect: "Allow",
+    Action: ec2Actions(["*VpcEndpoint"]),
+    Resource: ["arn:*:ec2:*:*:security-group/*"],
+  },
+  { Sid: "PrivateNames", Effect: "Allow", Action: ["route53:AssociateVPCWithHostedZone"], Resource: ["*"] },
+];
+
 /** The hub's own provider carries the fleet's tag too. */
 const hubProviderStatements = ({ hubOidcProviderArn: arn }: CrossplaneScope): Statement[] =>
   arn === undefined
@@ -85,7 +100,9 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...hubProviderStatements(scope),
     lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
-    ...nodeNetworkStatements(scope, flowLogCalls),
+    ...interfaceEndpointStatements,
+    // ARNs leave out the partition, which an account has only one of: IAM has little room.
+    ...nodeNetworkStatements(inAnyPartition(scope), { ...flowLogCalls, changes: [...flowLogCalls.changes, ...podNetworkChanges] }),
     ...spokeKeyStatements(scope),
     ...eksRoleStatements(scope),
     {

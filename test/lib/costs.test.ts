@@ -7,6 +7,7 @@ import { natGatewayHours } from "../../lib/costs/rates.ts";
 const shape = (more: Partial<Omit<ClusterShape, "nodes">> = {}, ...nodes: Partial<NodesShape>[]) => ({
   region: "us-east-1",
   natGateways: 1,
+  endpointZones: 0,
   keys: 1,
   secrets: 0,
   ...more,

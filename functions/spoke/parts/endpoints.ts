@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type { Context } from "../context.ts";
 import {
   type GatewayService,
@@ -8,7 +9,7 @@ import {
 } from "../endpoints.ts";
 import { type Fact, fact } from "../facts.ts";
 import { resources, type Table } from "../resources.ts";
-import { isIsolated, subnetIds, tables } from "./network.ts";
+import { isIsolated, tables } from "./network.ts";
 
 /** A gateway endpoint, with a route in every table. It is free, and what goes through it causes no NAT traffic. */
 function gatewayEndpoint(context: Context, service: GatewayService): void {
@@ -41,30 +42,42 @@ export function composeGatewayEndpoints(context: Context): void {
   for (const service of gatewayEndpointsOf(context.spoke.spec.network.endpoints)) gatewayEndpoint(context, service);
 }
 
+/** The ID of an endpoint's membership in a security group, as Terraform makes it (vpcEndpointSecurityGroupAssociationCreateID). */
+const membershipId = (endpointId: string, groupId: string): string => `a-${endpointId}${crc32(groupId)}`;
+
 /**
  * An interface endpoint in a private subnet of every zone, which takes the public name of its service over in the VPC. The cluster's own security
- * group lets nodes and pods in: its members reach each other at every port.
+ * group lets nodes and pods in: its members reach each other at every port. AWS puts it into the VPC's default group too, which lets nobody else in.
  */
 function interfaceEndpoint(context: Context, service: InterfaceService): void {
   const { composer, facts, spoke, tags } = context;
-  const { region } = spoke.spec;
+  const { region, network } = spoke.spec;
   const endpoint = resources.interfaceEndpoint(service);
-  const needs = {
-    vpcId: facts.text(resources.vpc, "id"),
-    subnetIds: subnetIds(context, "private"),
-    securityGroupId: facts.text(resources.cluster, "vpcConfig", "clusterSecurityGroupId"),
-  };
-  composer.managed(endpoint, "VPCEndpoint", needs, ({ vpcId, subnetIds, securityGroupId }) => ({
+  composer.managed(endpoint, "VPCEndpoint", { vpcId: facts.text(resources.vpc, "id") }, ({ vpcId }) => ({
     forProvider: {
       region,
       vpcId,
       vpcEndpointType: "Interface",
       serviceName: serviceName(service, region),
-      subnetIds,
-      securityGroupIds: [securityGroupId],
       privateDnsEnabled: true,
       tags: tags(endpoint.key),
     },
+  }));
+  const vpcEndpointId = facts.readyText(endpoint, "id");
+  for (let zone = 0; zone < network.zones; zone += 1) {
+    const needs = { vpcEndpointId, subnetId: facts.text(resources.subnet("private", zone), "id") };
+    composer.managed(resources.endpointSubnet(service, zone), "VPCEndpointSubnetAssociation", needs, (ids) => ({
+      forProvider: { region, ...ids },
+    }));
+  }
+  const needs = {
+    vpcEndpointId,
+    securityGroupId: facts.text(resources.cluster, "vpcConfig", "clusterSecurityGroupId"),
+  };
+  composer.managed(resources.endpointGroup(service), "VPCEndpointSecurityGroupAssociation", needs, (ids) => ({
+    // Else a creation that was interrupted is made once more.
+    externalName: membershipId(ids.vpcEndpointId, ids.securityGroupId),
+    forProvider: { region, ...ids },
   }));
 }
 
@@ -75,8 +88,10 @@ export function composeInterfaceEndpoints(context: Context): void {
 
 /** That nodes reach AWS: by interface endpoints where there is no way to the internet. */
 export function nodesReachAws(context: Context): Fact<true> {
-  const [first, ...others] = interfaceEndpointsOf(context.spoke.spec.network.endpoints).map(resources.interfaceEndpoint);
-  return first === undefined || !isIsolated(context)
-    ? fact("network", true)
-    : context.facts.ready(first, ...others);
+  const { network } = context.spoke.spec;
+  const [first, ...others] = interfaceEndpointsOf(network.endpoints).flatMap((service) => [
+    resources.endpointGroup(service),
+    ...Array.from({ length: network.zones }, (_, zone) => resources.endpointSubnet(service, zone)),
+  ]);
+  return first === undefined || !isIsolated(context) ? fact("network", true) : context.facts.ready(first, ...others);
 }

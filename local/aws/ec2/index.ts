@@ -1,6 +1,11 @@
 /** The resources of EC2. */
 import type { Handler } from "../handler.ts";
-import { vpcEndpoint, vpcEndpointRouteTableAssociation } from "./endpoints.ts";
+import {
+  vpcEndpoint,
+  vpcEndpointRouteTableAssociation,
+  vpcEndpointSecurityGroupAssociation,
+  vpcEndpointSubnetAssociation,
+} from "./endpoints.ts";
 import { flowLog } from "./flow-logs.ts";
 import { launchTemplate } from "./launch-template.ts";
 import { eip, internetGateway, natGateway, subnet, vpc } from "./network.ts";
@@ -10,4 +15,5 @@ import { defaultSecurityGroup, securityGroupIngressRule } from "./security-group
 export const ec2Resources: readonly Handler[] = [
   ...[defaultSecurityGroup, eip, flowLog, internetGateway, launchTemplate, natGateway, route, routeTable],
   ...[routeTableAssociation, securityGroupIngressRule, subnet, vpc, vpcEndpoint, vpcEndpointRouteTableAssociation],
+  ...[vpcEndpointSecurityGroupAssociation, vpcEndpointSubnetAssociation],
 ];

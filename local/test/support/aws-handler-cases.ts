@@ -186,6 +186,21 @@ export const cases: HandlerCase[] = [
     },
   },
   {
+    token: "aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation",
+    inputs: async (make) => {
+      const vpcId = await vpc(make);
+      const subnetId = await subnet(make, vpcId);
+      const vpcEndpointId = await make("aws:ec2/vpcEndpoint:VpcEndpoint", {
+        vpcId,
+        serviceName: "com.amazonaws.us-east-1.sts",
+        vpcEndpointType: "Interface",
+        privateDnsEnabled: false,
+        tags,
+      });
+      return { vpcEndpointId, subnetId };
+    },
+  },
+  {
     token: "aws:iam/role:Role",
     inputs: async (make) => ({
       name: "case",

@@ -29,6 +29,11 @@ const references: Readonly<Record<string, readonly [field: string, kinds: readon
     ["routeTableId", ["RouteTable"]],
     ["vpcEndpointId", ["VPCEndpoint"]],
   ],
+  VPCEndpointSecurityGroupAssociation: [["vpcEndpointId", ["VPCEndpoint"]]],
+  VPCEndpointSubnetAssociation: [
+    ["subnetId", ["Subnet"]],
+    ["vpcEndpointId", ["VPCEndpoint"]],
+  ],
   NATGateway: [
     ["subnetId", ["Subnet"]],
     ["allocationId", ["EIP"]],
@@ -56,6 +61,9 @@ export function reported(key: string, object: KubeObject, all: ReadonlyMap<strin
   };
 }
 
+/** Whether an endpoint has network interfaces. */
+const isInterface = (key: string): boolean => !/^endpoint-(s3|dynamodb)$/.test(key);
+
 /** Kinds and keys that must be gone before AWS, EKS or Flux let something go: the order that the design asks for. */
 function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)[] {
   const untilBootstrapIsGone = ["Kustomization"];
@@ -73,13 +81,19 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
     case "RouteTable":
       return ["Route", "RouteTableAssociation", "VPCEndpointRouteTableAssociation"];
     case "VPCEndpoint":
-      return ["VPCEndpointRouteTableAssociation"];
+      return isInterface(key) ? ["NodeGroup", ...untilBootstrapIsGone] : ["VPCEndpointRouteTableAssociation"];
+    case "VPCEndpointSecurityGroupAssociation":
+    case "VPCEndpointSubnetAssociation":
+      return ["NodeGroup", ...untilBootstrapIsGone];
     case "Route":
     case "RouteTableAssociation":
     case "VPCEndpointRouteTableAssociation":
       return ["NodeGroup", "Cluster", ...untilBootstrapIsGone];
     case "Cluster":
-      return ["NodeGroup", "Addon", "AccessEntry", "AccessPolicyAssociation", ...untilBootstrapIsGone];
+      return [
+        ...["NodeGroup", "Addon", "AccessEntry", "AccessPolicyAssociation", "VPCEndpointSecurityGroupAssociation"],
+        ...["VPCEndpointSubnetAssociation", /^endpoint-(?!s3|dynamodb)/, ...untilBootstrapIsGone],
+      ];
     case "Role":
       return (
         {

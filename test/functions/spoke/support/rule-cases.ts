@@ -1,3 +1,4 @@
+import { isolatedServices } from "../../../../functions/spoke/endpoints.ts";
 import { platformNamespaces } from "../../../../lib/names.ts";
 import { besideReserved, beyondLimit, refused, withinLimit } from "../../../support/public-networks.ts";
 /**
@@ -581,12 +582,62 @@ export const ruleCases: readonly RuleCase[] = [
     name: "a flow log with another network",
     before: { spec: { network: { cidr: "10.100.0.0/16" } } },
     change: { spec: { network: { flowLogs: "ALL" } } },
-    refused: "network can't be changed while the cluster lives in it, but for flowLogs",
+    refused: "network can't be changed while the cluster lives in it, but for flowLogs and endpoints",
   },
   {
     name: "a flow log of a VPC that is there",
     change: { spec: { network: { existing: shared, flowLogs: "ALL" } } },
     refused: "the owner of network.existing decides on flow logs of it",
+  },
+  { name: "endpoints", change: { spec: { network: { endpoints: ["ecr.api", "dynamodb"] } } } },
+  { name: "endpoints later", before: {}, change: { spec: { network: { endpoints: ["sts"] } } } },
+  { name: "other endpoints", before: { spec: { network: { endpoints: ["sts"] } } }, change: { spec: { network: { endpoints: ["ec2"] } } } },
+  { name: "no endpoints any more", before: { spec: { network: { endpoints: ["sts"] } } }, change: {} },
+  {
+    name: "an endpoint for S3, which is there anyway",
+    change: { spec: { network: { endpoints: ["s3"] } } },
+    refused: "spec.network.endpoints",
+    at: "spec.network.endpoints[0]",
+  },
+  {
+    name: "an endpoint twice",
+    change: { spec: { network: { endpoints: ["sts", "sts"] } } },
+    refused: "spec.network.endpoints",
+    at: "spec.network.endpoints[1]",
+  },
+  {
+    name: "endpoints in a VPC that is there",
+    change: { spec: { network: { existing: shared, endpoints: ["sts"] } } },
+    refused: "the owner of network.existing makes the endpoints in it",
+  },
+  {
+    name: "no way to the internet, with what a cluster needs then",
+    change: { spec: { network: { natGateways: "isolated", endpoints: [...isolatedServices, "logs"] } } },
+  },
+  ...isolatedServices.map((missing) => ({
+    name: `no way to the internet and no endpoint for ${missing}`,
+    change: {
+      spec: {
+        network: { natGateways: "isolated", endpoints: isolatedServices.filter((service) => service !== missing) },
+      },
+    },
+    refused: "network.natGateways isolated needs ec2, ecr.api, ecr.dkr, secretsmanager and sts in network.endpoints",
+  })),
+  {
+    name: "no way to the internet and no endpoints",
+    change: { spec: { network: { natGateways: "isolated" } } },
+    refused: "network.natGateways isolated needs",
+  },
+  {
+    name: "no way to the internet any more",
+    before: { spec: { network: { endpoints: [...isolatedServices] } } },
+    change: { spec: { network: { natGateways: "isolated", endpoints: [...isolatedServices] } } },
+    refused: "network can't be changed",
+  },
+  {
+    name: "endpoints of a cluster that Cluster API makes",
+    change: { spec: { existing: { madeBy: "ClusterAPI" }, network: { cidr: "10.100.0.0/16", endpoints: ["sts"] } } },
+    refused: "existing.madeBy can't go with network.endpoints",
   },
   { name: "a VPC that is there", change: { spec: { network: { existing: shared } } } },
   {
