@@ -24,6 +24,7 @@ export interface AdoptedSpec extends Pick<SpokeSpec, "nodes" | "nodeGroups"> {
     readonly natGateways: NatGateways;
     readonly existing?: ExistingNetwork;
     readonly flowLogs?: FlowLogTraffic;
+    readonly podCidr?: string;
     readonly endpoints?: readonly EndpointService[];
   };
 }
@@ -62,7 +63,7 @@ const sidesOf = ({ natGateways }: AdoptedSpec["network"]): readonly Side[] =>
 
 /** The parts that carry tags. Of a network of somebody else nothing does. */
 function partsOf({ network, ...spec }: AdoptedSpec): Part[] {
-  const { zones, natGateways, existing, flowLogs, endpoints } = network;
+  const { zones, natGateways, existing, flowLogs, podCidr, endpoints } = network;
   const templates = askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]);
   if (existing !== undefined) return templates;
   const places = Array.from({ length: zones }, (_, zone) => zone);
@@ -77,6 +78,7 @@ function partsOf({ network, ...spec }: AdoptedSpec): Part[] {
     ...places.flatMap((zone) =>
       sidesOf(network).map((side): Part => [resources.subnet(side, zone).key, "Subnet", `${side}-${zone}`]),
     ),
+    ...(podCidr === undefined ? [] : places).map((zone): Part => [resources.podSubnet(zone).key, "Subnet", `pod-${zone}`]),
     ...places.map((zone): Part => [resources.routeTable(`private-${zone}`).key, "RouteTable", `private-${zone}`]),
     ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
     ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
@@ -158,12 +160,20 @@ function zonesOf({ network }: AdoptedSpec, found: ReadonlyMap<string, Tagged>): 
 /** The association of each subnet with a route table. */
 function associationsOf(found: ReadonlyMap<string, Tagged>, { tagged }: InAws, zones: number): [string, string][] {
   const ids = Object.assign({}, ...tagged.map(({ associations }) => associations ?? {})) as Record<string, string>;
-  return Array.from({ length: zones }, (_, zone) => zone).flatMap((zone) =>
-    sides.flatMap((side): [string, string][] => {
-      const id = ids[found.get(resources.subnet(side, zone).key)?.id ?? ""];
-      return id === undefined ? [] : [[resources.association(side, zone).key, id]];
-    }),
-  );
+  const pairs = Array.from({ length: zones }, (_, zone) => [
+    ...sides.map((side) => [resources.subnet(side, zone), resources.association(side, zone)] as const),
+    [resources.podSubnet(zone), resources.podAssociation(zone)] as const,
+  ]).flat();
+  return pairs.flatMap(([subnet, association]): [string, string][] => {
+    const id = ids[found.get(subnet.key)?.id ?? ""];
+    return id === undefined ? [] : [[association.key, id]];
+  });
+}
+
+/** The association of the VPC with the block of the pods, which has no tags. */
+function podBlockOf({ network: { podCidr, existing } }: AdoptedSpec, found: ReadonlyMap<string, Tagged>) {
+  if (podCidr === undefined || existing !== undefined) return [];
+  return [[resources.podBlock.key, found.get(resources.vpc.key)?.blocks?.[podCidr]]] as const;
 }
 
 /** The node group whose name has no digest, while its fields are those that the Spoke asks for, and groups that it does not ask for. */
@@ -223,6 +233,7 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
   const known: readonly (readonly [string, string | undefined])[] = [
     ...parts.map(([key]) => [key, found.get(key)?.id] as const),
     ...associationsOf(found, inAws, spec.network.zones),
+    ...podBlockOf(spec, found),
     [resources.key.key, cluster?.key ?? found.get(resources.key.key)?.id],
     [resources.oidcProvider.key, cluster?.oidcProvider],
     ...(first === undefined ? [] : [[resources.nodeGroup().key, first] as const]),

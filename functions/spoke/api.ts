@@ -47,6 +47,8 @@ export interface SpokeSpec {
     readonly existing?: ExistingNetwork;
     /** Which traffic the flow log of the VPC tells; undefined without one. */
     readonly flowLogs?: FlowLogTraffic;
+    /** Secondary block of the VPC, in which the pods are; undefined where they are in the subnets of the nodes. */
+    readonly podCidr?: string;
     /** Services with an endpoint in the VPC, beside S3; undefined without one. */
     readonly endpoints?: readonly EndpointService[];
   };

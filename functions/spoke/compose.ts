@@ -33,6 +33,7 @@ import { composeIdentities } from "./parts/identities.ts";
 import { observeCluster } from "./parts/made-elsewhere.ts";
 import { claimNetwork, composeNetwork, observeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
+import { composePodNetwork } from "./parts/pods.ts";
 import { plan } from "./plan.ts";
 import { resources } from "./resources.ts";
 import { rolloutEvents, rolloutOf } from "./rollout.ts";
@@ -91,6 +92,7 @@ function composeParts(context: Context): void {
   if (isMadeElsewhere(context.spoke)) observeCluster(context);
   else {
     composeNetwork(context);
+    composePodNetwork(context);
     composeGatewayEndpoints(context);
     composeFlowLog(context);
     composeControlPlane(context);

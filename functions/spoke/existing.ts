@@ -23,12 +23,17 @@ const tables = ["public", ...places.map((zone) => `private-${zone}` as const)] a
 /** By composition resource name: the fields of `spec.existing`, without rules of the private endpoint and further node groups. */
 export const numberedResources: Readonly<Record<string, Numbered>> = {
   [resources.vpc.key]: numbered("VPC", "vpc"),
+  [resources.podBlock.key]: numbered("VPCIPv4CidrBlockAssociation", "vpc-cidr-assoc"),
   [resources.internetGateway.key]: numbered("InternetGateway", "igw"),
   ...Object.fromEntries([
     ...subnets.map(({ side, zone }) => [resources.subnet(side, zone).key, numbered("Subnet", "subnet")]),
     ...subnets.map(({ side, zone }) => [
       resources.association(side, zone).key,
       numbered("RouteTableAssociation", "rtbassoc"),
+    ]),
+    ...places.flatMap((zone) => [
+      [resources.podSubnet(zone).key, numbered("Subnet", "subnet")],
+      [resources.podAssociation(zone).key, numbered("RouteTableAssociation", "rtbassoc")],
     ]),
     ...tables.map((table) => [resources.routeTable(table).key, numbered("RouteTable", "rtb")]),
     ...places.map((zone) => [resources.address(zone).key, numbered("EIP", "eipalloc")]),

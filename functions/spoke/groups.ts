@@ -39,9 +39,11 @@ export const groups = {
   addresses: { part: "network", removedAfter: ["natGateways"] },
   routeTables: { part: "network", removedAfter: ["routes"] },
   subnets: { part: "network", removedAfter: ["natGateways", "routes"] },
+  /** The secondary block of the VPC. */
+  podBlock: { part: "network", removedAfter: ["subnets"] },
   internetGateway: { part: "network", removedAfter: ["addresses"] },
   endpoints: { part: "network", removedAfter: ["routes"] },
-  vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables", "endpoints", "flowLogs"] },
+  vpc: { part: "network", removedAfter: ["internetGateway", "podBlock", "subnets", "routeTables", "endpoints", "flowLogs"] },
   /** The claim on the network; it goes when nothing uses the network any more. */
   claim: { part: "network", removedAfter: ["vpc"] },
 } as const satisfies Record<string, { part: string; removedAfter: readonly string[] }>;

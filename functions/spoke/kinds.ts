@@ -30,6 +30,7 @@ export const managedKinds = {
   VPCEndpointRouteTableAssociation: "ec2.aws.m.upbound.io/v1beta1",
   VPCEndpointSecurityGroupAssociation: "ec2.aws.m.upbound.io/v1beta1",
   VPCEndpointSubnetAssociation: "ec2.aws.m.upbound.io/v1beta1",
+  VPCIPv4CidrBlockAssociation: "ec2.aws.m.upbound.io/v1beta1",
 } as const;
 
 export type ManagedKind = keyof typeof managedKinds;

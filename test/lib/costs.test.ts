@@ -32,6 +32,16 @@ describe("what a cluster costs a month by list prices", () => {
     );
   });
 
+  test("has interface endpoints by the hour in every zone, and says where their price is not known", () => {
+    const { items } = clusterCost(shape({ endpointZones: 18 }));
+    expect(items.endpoints?.usual).toBeCloseTo(18 * 7.3);
+    expect(usual({ endpointZones: 18 })).toBeCloseTo(usual() + 131.4);
+    expect(clusterCost(shape({ region: "cn-north-1", endpointZones: 2 })).unknown).toContain(
+      "price unknown for interface endpoints in cn-north-1",
+    );
+    expect(clusterCost(shape({ region: "cn-north-1" })).unknown.join()).not.toContain("endpoints");
+  });
+
   test("is a range with the number of nodes, and their volumes and public addresses with it", () => {
     const { month, items } = clusterCost(shape({ natGateways: 0 }, { min: 1, desired: 2, max: 4, arePublic: true }));
     expect(items.nodes).toEqual({ least: 70.08, usual: 140.16, most: 280.32 });

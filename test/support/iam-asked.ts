@@ -46,6 +46,7 @@ const typeOf: Readonly<Record<string, string>> = {
   "s3/bucketversioning": "bucket",
   "ec2/vpcendpoint": "vpc-endpoint",
   "ec2/vpcendpointroutetableassociation": "vpc-endpoint",
+  "ec2/vpcipv4cidrblockassociation": "vpc",
   "ec2/vpcendpointsecuritygroupassociation": "vpc-endpoint",
   "ec2/vpcendpointsubnetassociation": "vpc-endpoint",
   "eks/accessentry": "access-entry",

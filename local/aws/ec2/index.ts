@@ -8,12 +8,12 @@ import {
 } from "./endpoints.ts";
 import { flowLog } from "./flow-logs.ts";
 import { launchTemplate } from "./launch-template.ts";
-import { eip, internetGateway, natGateway, subnet, vpc } from "./network.ts";
+import { eip, internetGateway, natGateway, subnet, vpc, vpcIpv4CidrBlockAssociation } from "./network.ts";
 import { route, routeTable, routeTableAssociation } from "./routing.ts";
 import { defaultSecurityGroup, securityGroupIngressRule } from "./security-groups.ts";
 
 export const ec2Resources: readonly Handler[] = [
   ...[defaultSecurityGroup, eip, flowLog, internetGateway, launchTemplate, natGateway, route, routeTable],
   ...[routeTableAssociation, securityGroupIngressRule, subnet, vpc, vpcEndpoint, vpcEndpointRouteTableAssociation],
-  ...[vpcEndpointSecurityGroupAssociation, vpcEndpointSubnetAssociation],
+  ...[vpcEndpointSecurityGroupAssociation, vpcEndpointSubnetAssociation, vpcIpv4CidrBlockAssociation],
 ];

@@ -105,7 +105,7 @@ describe("EC2 refuses an interface endpoint", () => {
   test("in two subnets of one zone", async () => {
     const { Subnets } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds: [subnets[0] ?? ""] }));
     const AvailabilityZone = Subnets?.[0]?.AvailabilityZone ?? "";
-    const made = await ec2.send(new CreateSubnetCommand({ VpcId, AvailabilityZone, CidrBlock: "10.20.240.0/24" }));
+    const made = await ec2.send(new CreateSubnetCommand({ VpcId, AvailabilityZone, CidrBlock: "10.0.240.0/24" }));
     const SubnetIds = [subnets[0] ?? "", made.Subnet?.SubnetId ?? ""];
     expect(await outcome(create("sqs", { ...unnamed, SubnetIds }))).toBe("DuplicateSubnetsInSameZone");
   });

@@ -186,6 +186,10 @@ export const cases: HandlerCase[] = [
     },
   },
   {
+    token: "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
+    inputs: async (make) => ({ vpcId: await vpc(make), cidrBlock: "100.64.0.0/16" }),
+  },
+  {
     token: "aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation",
     inputs: async (make) => {
       const vpcId = await vpc(make);

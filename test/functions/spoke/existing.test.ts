@@ -22,6 +22,7 @@ const network = {
   natGateways: "per-zone",
   flowLogs: "ALL",
   endpoints: ["dynamodb", ...interfaceServices],
+  podCidr: "100.64.0.0/16",
 };
 const id = (prefix: string, count: number) => `${prefix}-${String(count).padStart(17, "0")}`;
 
@@ -29,9 +30,10 @@ const id = (prefix: string, count: number) => `${prefix}-${String(count).padStar
 const existing = {
   vpc: id("vpc", 1),
   "internet-gateway": id("igw", 1),
+  "pod-block": id("vpc-cidr-assoc", 1),
   ...Object.fromEntries(
     [0, 1, 2].flatMap((zone) => [
-      ...["public", "private"].flatMap((side) => [
+      ...["public", "private", "pod"].flatMap((side) => [
         [`subnet-${side}-${zone}`, id("subnet", zone)],
         [`association-${side}-${zone}`, id("rtbassoc", zone)],
       ]),

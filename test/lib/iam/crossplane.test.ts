@@ -199,7 +199,7 @@ const twins: Twin[] = [
     },
     { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
-  ...["DeleteVpc", "ModifyVpcAttribute", "DetachInternetGateway", "ReplaceRoute"].map(
+  ...["DeleteVpc", "ModifyVpcAttribute", "AssociateVpcCidrBlock", "DetachInternetGateway", "ReplaceRoute"].map(
     (action): Twin => [
       `call ${action} on a network without the fleet's tag, such as a VPC that the hub uses by its id`,
       { action: `ec2:${action}`, resource: "*", context: { ...region, ...ofFleet } },

@@ -84,6 +84,11 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": [
     ...([also("RouteTableId", "VpcEndpointId"), also("RouteTableId", "VpcEndpointId")] as const),
   ],
+  "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": [
+    ec2.AssociateVpcCidrBlockRequest$,
+    ec2.VpcCidrBlockAssociation$,
+    also("VpcId"),
+  ],
   "aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation": [
     ...([also("SubnetId", "VpcEndpointId"), also("SubnetId", "VpcEndpointId")] as const),
   ],

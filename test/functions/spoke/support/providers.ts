@@ -29,6 +29,7 @@ const references: Readonly<Record<string, readonly [field: string, kinds: readon
     ["routeTableId", ["RouteTable"]],
     ["vpcEndpointId", ["VPCEndpoint"]],
   ],
+  VPCIPv4CidrBlockAssociation: [["vpcId", ["VPC"]]],
   VPCEndpointSecurityGroupAssociation: [["vpcEndpointId", ["VPCEndpoint"]]],
   VPCEndpointSubnetAssociation: [
     ["subnetId", ["Subnet"]],
@@ -69,7 +70,12 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
   const untilBootstrapIsGone = ["Kustomization"];
   switch (kind) {
     case "VPC":
-      return ["Subnet", "InternetGateway", "RouteTable", "VPCEndpoint", "FlowLog", "Cluster"];
+      return [
+        ...["Subnet", "InternetGateway", "RouteTable", "VPCEndpoint", "FlowLog", "Cluster"],
+        "VPCIPv4CidrBlockAssociation",
+      ];
+    case "VPCIPv4CidrBlockAssociation":
+      return [/^subnet-pod/];
     case "Subnet":
       return ["NATGateway", "RouteTableAssociation", "Cluster", "NodeGroup"];
     case "InternetGateway":

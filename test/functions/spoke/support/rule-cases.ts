@@ -589,6 +589,39 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { network: { existing: shared, flowLogs: "ALL" } } },
     refused: "the owner of network.existing decides on flow logs of it",
   },
+  { name: "a block for pods", change: { spec: { network: { podCidr: "100.64.0.0/16" } } } },
+  {
+    name: "a block for pods beside a network of the Spoke's own",
+    change: { spec: { network: { cidr: "100.65.0.0/20", podCidr: "100.65.16.0/20" } } },
+  },
+  ...["10.1.0.0/16", "100.64.0.0/15", "100.64.0.0/21", "100.64.1.0/16", "198.19.0.0/16", "fd00::/16", "pods"].map(
+    (podCidr) => ({
+      name: `a block for pods that is ${podCidr}`,
+      change: { spec: { network: { podCidr } } },
+      refused: "network.podCidr must be an IPv4 network from /16 to /20 inside 100.64.0.0/10",
+    }),
+  ),
+  {
+    name: "a block for pods in the network of the Spoke",
+    change: { spec: { network: { cidr: "100.64.0.0/16", podCidr: "100.64.16.0/20" } } },
+    refused: "network.podCidr 100.64.16.0/20 and network.cidr 100.64.0.0/16 overlap",
+  },
+  {
+    name: "a block for pods around the network of the Spoke",
+    change: { spec: { network: { cidr: "100.64.16.0/20", podCidr: "100.64.0.0/16" } } },
+    refused: "overlap: choose blocks that share no address",
+  },
+  {
+    name: "a block for pods in a VPC that is there",
+    change: { spec: { network: { existing: shared, podCidr: "100.64.0.0/16" } } },
+    refused: "network.podCidr is for a VPC of the Spoke's own",
+  },
+  {
+    name: "a block for pods later",
+    before: {},
+    change: { spec: { network: { podCidr: "100.64.0.0/16" } } },
+    refused: "network can't be changed",
+  },
   { name: "endpoints", change: { spec: { network: { endpoints: ["ecr.api", "dynamodb"] } } } },
   { name: "endpoints later", before: {}, change: { spec: { network: { endpoints: ["sts"] } } } },
   { name: "other endpoints", before: { spec: { network: { endpoints: ["sts"] } } }, change: { spec: { network: { endpoints: ["ec2"] } } } },
