@@ -67,7 +67,7 @@ describe("a block of a spoke's VPC for pods", () => {
       region: "us-east-1",
       subnets: Object.fromEntries(
         [0, 1].map((zone) => [
-          hub().hubAvailabilityZones[zone],
+          hub.hubAvailabilityZones[zone],
           { id: `subnet-subnet-pod-${zone}`, securityGroups: ["sg-cluster"] },
         ]),
       ),
@@ -95,7 +95,7 @@ describe("a block of a spoke's VPC for pods", () => {
   });
 
   test("is not the block that the pool gives the VPC", () => {
-    const small = { ...hub(), spokeCidrPool: "100.64.0.0/17" };
+    const small = { ...hub, spokeCidrPool: "100.64.0.0/17" };
     const world = new World(withPods({ podCidr: "100.64.0.0/18" }), { hub: small });
     world.settle();
     expect(world.forProvider("vpc")["cidrBlock"]).toBe("100.64.64.0/18");
