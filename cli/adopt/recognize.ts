@@ -1,10 +1,10 @@
 import type { Existing, ExistingNetwork, FlowLogTraffic, NatGateways, SpokeSpec } from "../../functions/spoke/api.ts";
-import { type EndpointService, gatewayEndpointsOf, interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
 import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
+import { type EndpointService, gatewayEndpointsOf, interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
 import { ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
-import { resources, sides, type Side } from "../../functions/spoke/resources.ts";
+import { resources, type Side, sides } from "../../functions/spoke/resources.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
@@ -78,11 +78,15 @@ function partsOf({ network, ...spec }: AdoptedSpec): Part[] {
     ...places.flatMap((zone) =>
       sidesOf(network).map((side): Part => [resources.subnet(side, zone).key, "Subnet", `${side}-${zone}`]),
     ),
-    ...(podCidr === undefined ? [] : places).map((zone): Part => [resources.podSubnet(zone).key, "Subnet", `pod-${zone}`]),
+    ...(podCidr === undefined ? [] : places).map(
+      (zone): Part => [resources.podSubnet(zone).key, "Subnet", `pod-${zone}`],
+    ),
     ...places.map((zone): Part => [resources.routeTable(`private-${zone}`).key, "RouteTable", `private-${zone}`]),
     ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
     ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
-    ...gatewayEndpointsOf(endpoints).map((service): Part => [resources.gatewayEndpoint(service).key, "VPCEndpoint", service]),
+    ...gatewayEndpointsOf(endpoints).map(
+      (service): Part => [resources.gatewayEndpoint(service).key, "VPCEndpoint", service],
+    ),
     ...interfaceEndpointsOf(endpoints).map((service): Part => {
       const { key } = resources.interfaceEndpoint(service);
       return [key, "VPCEndpoint", key];

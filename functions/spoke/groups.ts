@@ -25,7 +25,10 @@ export const groups = {
   nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },
   /** Lets connected networks, the hub's included, reach the API server. */
   apiRules: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
-  cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules", "interfaceEndpoints"] },
+  cluster: {
+    part: "controlPlane",
+    removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules", "interfaceEndpoints"],
+  },
   clusterPolicies: { part: "controlPlane", removedAfter: ["cluster"] },
   clusterRole: { part: "controlPlane", removedAfter: ["clusterPolicies"] },
   /** EKS writes its last log lines after it has deleted the cluster, so the log group goes after it. */
@@ -43,7 +46,10 @@ export const groups = {
   podBlock: { part: "network", removedAfter: ["subnets"] },
   internetGateway: { part: "network", removedAfter: ["addresses"] },
   endpoints: { part: "network", removedAfter: ["routes"] },
-  vpc: { part: "network", removedAfter: ["internetGateway", "podBlock", "subnets", "routeTables", "endpoints", "flowLogs"] },
+  vpc: {
+    part: "network",
+    removedAfter: ["internetGateway", "podBlock", "subnets", "routeTables", "endpoints", "flowLogs"],
+  },
   /** The claim on the network; it goes when nothing uses the network any more. */
   claim: { part: "network", removedAfter: ["vpc"] },
 } as const satisfies Record<string, { part: string; removedAfter: readonly string[] }>;

@@ -53,8 +53,7 @@ export const resources = {
   natGateway: (zone: number) => row("natGateways", `nat-${zone}`),
   gatewayEndpoint: (service: GatewayService) => row("endpoints", `endpoint-${service}`),
   gatewayRoute: (service: GatewayService, table: Table) => row("routes", `endpoint-${service}-${table}`),
-  interfaceEndpoint: (service: InterfaceService) =>
-    row("interfaceEndpoints", `endpoint-${undotted(service)}`),
+  interfaceEndpoint: (service: InterfaceService) => row("interfaceEndpoints", `endpoint-${undotted(service)}`),
   endpointSubnet: (service: InterfaceService, zone: number) =>
     row("interfaceEndpoints", `endpoint-${undotted(service)}-subnet-${zone}`),
   endpointGroup: (service: InterfaceService) => row("interfaceEndpoints", `endpoint-${undotted(service)}-group`),

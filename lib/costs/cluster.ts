@@ -36,7 +36,16 @@ export interface Amount {
   readonly most: number;
 }
 
-export const items = ["controlPlane", "nodes", "volumes", "natGateways", "endpoints", "addresses", "keys", "secrets"] as const;
+export const items = [
+  "controlPlane",
+  "nodes",
+  "volumes",
+  "natGateways",
+  "endpoints",
+  "addresses",
+  "keys",
+  "secrets",
+] as const;
 type Item = (typeof items)[number];
 
 export interface ClusterCost {
@@ -139,7 +148,10 @@ const linesOf = ({ region, nodes, keys, secrets, ...network }: ClusterShape): Li
   },
   ...(nodes === undefined
     ? elsewhereLines()
-    : [...nodes.flatMap((group) => groupLines(region, group)), ...networkLines({ region, nodes, keys, secrets, ...network }, nodes)]),
+    : [
+        ...nodes.flatMap((group) => groupLines(region, group)),
+        ...networkLines({ region, nodes, keys, secrets, ...network }, nodes),
+      ]),
   { item: "keys", what: "KMS keys", price: common(rates.keyMonth, region), count: constant(keys) },
   { item: "secrets", what: "secrets", price: common(rates.secretMonth, region), count: constant(secrets) },
 ];

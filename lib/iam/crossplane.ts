@@ -7,7 +7,15 @@ import { flowLogService } from "./flow-logs.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
-import { arns, inAnyPartition, type PolicyDocument, policy, type Scope, type Statement, whereArnsDont } from "./policy.ts";
+import {
+  arns,
+  inAnyPartition,
+  type PolicyDocument,
+  policy,
+  type Scope,
+  type Statement,
+  whereArnsDont,
+} from "./policy.ts";
 import {
   boundedRoleStatements,
   clusterRoleServices,
@@ -102,7 +110,10 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
     ...interfaceEndpointStatements,
     // ARNs leave out the partition, which an account has only one of: IAM has little room.
-    ...nodeNetworkStatements(inAnyPartition(scope), { ...flowLogCalls, changes: [...flowLogCalls.changes, ...podNetworkChanges] }),
+    ...nodeNetworkStatements(inAnyPartition(scope), {
+      ...flowLogCalls,
+      changes: [...flowLogCalls.changes, ...podNetworkChanges],
+    }),
     ...spokeKeyStatements(scope),
     ...eksRoleStatements(scope),
     {

@@ -232,7 +232,8 @@ export const exceptions: readonly Exception[] = [
     statement: "JoinGroups",
     actions: ["ec2:*VpcEndpoint"],
     allResources: true,
-    reason: "endpoints join security groups of their own VPC only, which must have the fleet's tag, and change nothing of them",
+    reason:
+      "endpoints join security groups of their own VPC only, which must have the fleet's tag, and change nothing of them",
   },
   {
     policy: "*-hub-crossplane",

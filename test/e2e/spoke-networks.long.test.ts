@@ -14,7 +14,12 @@ import {
   DescribeVpcsCommand,
   ModifyVpcAttributeCommand,
 } from "@aws-sdk/client-ec2";
-import { DescribeAddonCommand, DescribeClusterCommand, DescribeNodegroupCommand, ListNodegroupsCommand } from "@aws-sdk/client-eks";
+import {
+  DescribeAddonCommand,
+  DescribeClusterCommand,
+  DescribeNodegroupCommand,
+  ListNodegroupsCommand,
+} from "@aws-sdk/client-eks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedNetworkTag } from "../../lib/labels.ts";
 import { outcome } from "../support/process.ts";
@@ -224,7 +229,9 @@ describe("a spoke without a way to the internet, whose pods have a block of thei
     return {
       endpoints: VpcEndpoints.filter(({ VpcId }) => VpcId === vpcId),
       subnets: Subnets.filter(({ VpcId }) => VpcId === vpcId),
-      blocks: Vpcs.flatMap(({ CidrBlockAssociationSet = [] }) => CidrBlockAssociationSet.map(({ CidrBlock }) => CidrBlock)),
+      blocks: Vpcs.flatMap(({ CidrBlockAssociationSet = [] }) =>
+        CidrBlockAssociationSet.map(({ CidrBlock }) => CidrBlock),
+      ),
       gateways: InternetGateways.filter(({ Attachments = [] }) => Attachments.some(({ VpcId }) => VpcId === vpcId)),
     };
   };
@@ -252,7 +259,9 @@ describe("a spoke without a way to the internet, whose pods have a block of thei
     const { cluster } = await account.eks.send(new DescribeClusterCommand({ name: clusterOf(APART) }));
     const group = cluster?.resourcesVpcConfig?.clusterSecurityGroupId;
     const interfaces = endpoints.filter(({ VpcEndpointType }) => VpcEndpointType === "Interface");
-    expect(interfaces.map(({ ServiceName }) => ServiceName?.replace("com.amazonaws.us-east-1.", "")).sort()).toEqual(services);
+    expect(interfaces.map(({ ServiceName }) => ServiceName?.replace("com.amazonaws.us-east-1.", "")).sort()).toEqual(
+      services,
+    );
     for (const endpoint of interfaces) {
       expect(endpoint).toMatchObject({ State: "available", PrivateDnsEnabled: true });
       expect(endpoint.SubnetIds).toHaveLength(2);

@@ -37,9 +37,11 @@ function gatewayEndpoint(context: Context, service: GatewayService): void {
   for (const table of tables(context)) route(table);
 }
 
-/** The gateway endpoints of the VPC: layers of images are in S3, so that it always has that one. */
+/** The gateway endpoints of a VPC that the fleet makes: layers of images are in S3, so that it always has that one. */
 export function composeGatewayEndpoints(context: Context): void {
-  for (const service of gatewayEndpointsOf(context.spoke.spec.network.endpoints)) gatewayEndpoint(context, service);
+  const { endpoints, existing } = context.spoke.spec.network;
+  if (existing !== undefined) return;
+  for (const service of gatewayEndpointsOf(endpoints)) gatewayEndpoint(context, service);
 }
 
 /** The ID of an endpoint's membership in a security group, as Terraform makes it (vpcEndpointSecurityGroupAssociationCreateID). */
@@ -81,7 +83,7 @@ function interfaceEndpoint(context: Context, service: InterfaceService): void {
   }));
 }
 
-/** The interface endpoints that the Spoke names. */
+/** The interface endpoints that the Spoke names; it names none in a network of somebody else. */
 export function composeInterfaceEndpoints(context: Context): void {
   for (const service of interfaceEndpointsOf(context.spoke.spec.network.endpoints)) interfaceEndpoint(context, service);
 }

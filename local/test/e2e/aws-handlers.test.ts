@@ -10,7 +10,8 @@ const runner = new HandlerRunner(account, { fleet: "handler-test" });
 
 test("there is a case for every handler but those that are proved elsewhere", () => {
   const missing = [...handlers.keys()].filter(
-    (token) => !/^aws:(amp|eks|grafana|ec2\/securityGroupAssociation)[/:]/.test(token) && !cases.some((c) => c.token === token),
+    (token) =>
+      !/^aws:(amp|eks|grafana|ec2\/securityGroupAssociation)[/:]/.test(token) && !cases.some((c) => c.token === token),
   );
   expect(missing).toEqual([]);
 });

@@ -34,9 +34,7 @@ afterAll(() => cloud.remove());
 
 const service = (name: string) => `com.amazonaws.us-east-1.${name}`;
 const create = (name: string, more: object = {}) =>
-  ec2.send(
-    new CreateVpcEndpointCommand({ VpcId, VpcEndpointType: "Interface", ServiceName: service(name), ...more }),
-  );
+  ec2.send(new CreateVpcEndpointCommand({ VpcId, VpcEndpointType: "Interface", ServiceName: service(name), ...more }));
 const unnamed = { PrivateDnsEnabled: false };
 const describeEndpoint = async (VpcEndpointId: string): Promise<VpcEndpoint | undefined> =>
   (await ec2.send(new DescribeVpcEndpointsCommand({ VpcEndpointIds: [VpcEndpointId] }))).VpcEndpoints?.[0];

@@ -71,7 +71,9 @@ describe("endpoints of a spoke's VPC", () => {
     const world = running(withEndpoints(["sts"]));
     world.delete();
     world.settle(80);
-    const places = ["endpoint-sts", "endpoint-sts-group", "endpoint-sts-subnet-0"].map((key) => world.removed.indexOf(key));
+    const places = ["endpoint-sts", "endpoint-sts-group", "endpoint-sts-subnet-0"].map((key) =>
+      world.removed.indexOf(key),
+    );
     expect(Math.min(...places)).toBeGreaterThan(world.removed.findIndex((key) => key.startsWith("node-group")));
     expect(Math.max(...places)).toBeLessThan(world.removed.indexOf("cluster"));
   });
@@ -81,7 +83,10 @@ describe("endpoints of a spoke's VPC", () => {
     world.reports.set("endpoint-sts", failing("The Vpc Endpoint Service does not exist"));
     const { conditions } = world.settle();
     const said = conditions.find(({ type }) => type === "NodesReady");
-    expect(said).toMatchObject({ status: "False", message: expect.stringContaining("The Vpc Endpoint Service does not exist") });
+    expect(said).toMatchObject({
+      status: "False",
+      message: expect.stringContaining("The Vpc Endpoint Service does not exist"),
+    });
   });
 
   test("have the names of their services in China's regions, some of which begin with cn", () => {

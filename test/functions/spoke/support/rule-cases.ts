@@ -624,7 +624,11 @@ export const ruleCases: readonly RuleCase[] = [
   },
   { name: "endpoints", change: { spec: { network: { endpoints: ["ecr.api", "dynamodb"] } } } },
   { name: "endpoints later", before: {}, change: { spec: { network: { endpoints: ["sts"] } } } },
-  { name: "other endpoints", before: { spec: { network: { endpoints: ["sts"] } } }, change: { spec: { network: { endpoints: ["ec2"] } } } },
+  {
+    name: "other endpoints",
+    before: { spec: { network: { endpoints: ["sts"] } } },
+    change: { spec: { network: { endpoints: ["ec2"] } } },
+  },
   { name: "no endpoints any more", before: { spec: { network: { endpoints: ["sts"] } } }, change: {} },
   {
     name: "an endpoint for S3, which is there anyway",
