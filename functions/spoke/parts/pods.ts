@@ -61,10 +61,10 @@ export function podNetwork(context: Context): Fact<PodNetwork> {
   const zones = podZones(context);
   if (zones.length === 0) return fact<PodNetwork>("network", { env: {} });
   const group = facts.text(resources.cluster, "vpcConfig", "clusterSecurityGroupId");
-  if (group.value === undefined) return fact(group.from, undefined);
+  if (group.value === undefined) return fact<PodNetwork>(group.from, undefined);
   const names = zoneNames({ spec: spoke.spec, hub, observed });
   const subnets = zones.map((zone) => [names[zone], observed.text(resources.podSubnet(zone), "id")] as const);
-  if (subnets.some(([name, id]) => name === undefined || id === undefined)) return fact("network", undefined);
+  if (subnets.some(([name, id]) => name === undefined || id === undefined)) return fact<PodNetwork>("network", undefined);
   const eniConfig = {
     create: true,
     region: spoke.spec.region,
