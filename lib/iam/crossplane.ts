@@ -36,6 +36,9 @@ export interface CrossplaneScope extends Scope {
   readonly otherAccounts?: readonly string[];
 }
 
+/** Without its Sid, which takes room: the policy pack asks for those of its exceptions alone (policies/lib/iam-exceptions.ts). */
+const unnamed = ({ Sid: _, ...statement }: Statement): Statement => statement;
+
 /** AWS managed policies that roles of spokes get, by name. No other can be attached to them. */
 const spokeManagedPolicies = [...managedPolicies.cluster, ...managedPolicies.node, volumeDriverPolicy];
 
@@ -47,13 +50,12 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
   return [
     ...boundedRoleStatements(roles, boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
     {
-      Sid: "PassRoles",
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: roles,
       Condition: { StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService] } },
     },
-    keepBoundariesStatement,
+    unnamed(keepBoundariesStatement),
   ];
 }
 
@@ -102,23 +104,23 @@ const otherAccountStatements = ({ otherAccounts = [] }: CrossplaneScope): Statem
  * hub's account its own role has these rights, in another one a role that it assumes.
  */
 export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
+  // ARNs leave out the partition where that takes less room: an account has only one.
+  const anywhere = inAnyPartition(scope);
   return policy(
     ...roleStatements(scope),
     ...oidcProviderStatements(scope),
     ...hubProviderStatements(scope),
     lookUpStatement(scope),
-    ...clusterStatements(scope, `${scope.spokePrefix}*`),
+    ...clusterStatements(anywhere, `${scope.spokePrefix}*`),
     ...interfaceEndpointStatements,
-    // ARNs leave out the partition, which an account has only one of: IAM has little room.
-    ...nodeNetworkStatements(inAnyPartition(scope), {
+    ...nodeNetworkStatements(anywhere, {
       ...flowLogCalls,
       changes: [...flowLogCalls.changes, ...podNetworkChanges],
     }),
     ...spokeKeyStatements(scope),
-    ...eksRoleStatements(scope),
+    ...eksRoleStatements(scope).map(unnamed),
     {
       // The hub's networks and keys carry the fleet's tag too.
-      Sid: "NothingOfTheHub",
       Effect: "Deny",
       Action: ["ec2:*", "kms:*"],
       Resource: ["*"],
@@ -126,6 +128,6 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     },
     ...otherAccountStatements(scope),
     // Not STS: the provider asks for the role of another account in the region of what it makes there.
-    ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]),
+    ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]).map(unnamed),
   );
 }

@@ -74,7 +74,10 @@ const besides: Readonly<Record<string, readonly string[]>> = {
 /** The same of an action for one kind. */
 const besidesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   "ec2/vpcendpointsecuritygroupassociation": { "ec2:ModifyVpcEndpoint": ["security-group"] },
-  "ec2/vpcendpointsubnetassociation": { "ec2:ModifyVpcEndpoint": ["subnet"] },
+  "ec2/vpcendpointsubnetassociation": {
+    "ec2:ModifyVpcEndpoint": ["subnet"],
+    "route53:AssociateVPCWithHostedZone": ["hostedzone"],
+  },
 };
 
 /** What a call makes, where its name does not say it. */
