@@ -634,13 +634,7 @@ export const ruleCases: readonly RuleCase[] = [
     name: "an endpoint for S3, which is there anyway",
     change: { spec: { network: { endpoints: ["s3"] } } },
     refused: "spec.network.endpoints",
-    at: "spec.network.endpoints[0]",
-  },
-  {
-    name: "an endpoint twice",
-    change: { spec: { network: { endpoints: ["sts", "sts"] } } },
-    refused: "spec.network.endpoints",
-    at: "spec.network.endpoints[1]",
+    at: "spec.network.endpoints.0",
   },
   {
     name: "endpoints in a VPC that is there",
