@@ -20,12 +20,6 @@ export type InterfaceService = (typeof interfaceServices)[number];
 /** What `spec.network.endpoints` may name. */
 export type EndpointService = Exclude<GatewayService, "s3"> | InterfaceService;
 
-/**
- * Without these a cluster that has no way to the internet does not come up: nodes and the VPC CNI call EC2, images come from ECR, controllers
- * assume their roles at STS, External Secrets reads at Secrets Manager. The definition has the same.
- */
-export const isolatedServices = ["ec2", "ecr.api", "ecr.dkr", "secretsmanager", "sts"] as const;
-
 export const isGatewayService = (service: string): service is GatewayService =>
   (gatewayServices as readonly string[]).includes(service);
 

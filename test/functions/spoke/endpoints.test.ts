@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type EndpointService, isolatedServices, serviceName } from "../../../functions/spoke/endpoints.ts";
+import { type EndpointService, serviceName } from "../../../functions/spoke/endpoints.ts";
 import { at } from "../../../functions/spoke/kube.ts";
 import { spoke } from "./support/fixtures.ts";
+import { isolatedServices } from "./support/rule-cases.ts";
 import { failing, running, World } from "./support/world.ts";
 
 const withEndpoints = (endpoints: readonly EndpointService[], network: object = {}, change: object = {}) =>

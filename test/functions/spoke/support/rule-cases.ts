@@ -1,4 +1,3 @@
-import { isolatedServices } from "../../../../functions/spoke/endpoints.ts";
 import { platformNamespaces } from "../../../../lib/names.ts";
 import { besideReserved, beyondLimit, refused, withinLimit } from "../../../support/public-networks.ts";
 /**
@@ -48,6 +47,12 @@ const shared = {
 
 /** A group of nodes beside one that every Spoke needs. */
 const groups = (change: object) => ({ spec: { nodeGroups: [{ name: "nodes" }, { name: "gpu", ...change }] } });
+/**
+ * Without these a cluster that has no way to the internet does not come up: nodes and the VPC CNI call EC2, images come from ECR, controllers
+ * assume their roles at STS, External Secrets reads at Secrets Manager.
+ */
+export const isolatedServices = ["ec2", "ecr.api", "ecr.dkr", "secretsmanager", "sts"] as const;
+
 const preferred = { key: "a", effect: "PreferNoSchedule" };
 const elsewhere = { network: { cidr: "10.100.0.0/16" }, existing: { madeBy: "ClusterAPI" } };
 
