@@ -20,7 +20,7 @@ export type InterfaceService = (typeof interfaceServices)[number];
 /** What `spec.network.endpoints` may name. */
 export type EndpointService = Exclude<GatewayService, "s3"> | InterfaceService;
 
-export const isGatewayService = (service: string): service is GatewayService =>
+const isGatewayService = (service: string): service is GatewayService =>
   (gatewayServices as readonly string[]).includes(service);
 
 /** Services whose names in China's regions begin with `cn.` (aws-cdk, packages/aws-cdk-lib/aws-ec2/lib/vpc-endpoint.ts). */
