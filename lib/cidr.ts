@@ -133,6 +133,9 @@ export interface ZoneSubnets {
 /** Zones that {@link zoneSubnets} has room for. */
 export const maxZones = 3;
 
+/** Subnet of zone `zone` (from 0) for the pods of a cluster, of the block that is theirs: a quarter of it. */
+export const podSubnet = (block: Cidr, zone: number): string => formatCidr(part(block, 2, zone));
+
 /** Prefix lengths of a VPC that {@link zoneSubnets} can divide into subnets that EC2 accepts (/16 to /28). */
 export const vpcPrefixes = { min: 16, max: 24 } as const;
 

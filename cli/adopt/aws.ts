@@ -37,6 +37,8 @@ export interface Tagged {
   readonly tags: Tags;
   /** Of VPCs and subnets. */
   readonly cidr?: string | undefined;
+  /** Of VPCs: the ID of the association of each IPv4 block, by block. */
+  readonly blocks?: Readonly<Record<string, string | undefined>>;
   /** Of subnets. */
   readonly zone?: string | undefined;
   /** The VPC in which it lies; undefined for what lies in none. */
@@ -101,8 +103,12 @@ async function taggedOf(asked: Ask, ec2: EC2Client, { fleet, spoke }: Sought): P
     id === undefined ? [] : [{ kind, id, tags: tagsOf(tags), ...more }];
   const read = await Promise.all([
     asked("ec2:DescribeVpcs", async () =>
-      (await all(paginateDescribeVpcs(of, { Filters }), ({ Vpcs }) => Vpcs)).flatMap(({ VpcId, CidrBlock, Tags }) =>
-        item("VPC", VpcId, Tags, { cidr: CidrBlock }),
+      (await all(paginateDescribeVpcs(of, { Filters }), ({ Vpcs }) => Vpcs)).flatMap(
+        ({ VpcId, CidrBlock, CidrBlockAssociationSet = [], Tags }) => {
+          const there = CidrBlockAssociationSet.filter(({ CidrBlockState }) => CidrBlockState?.State === "associated");
+          const blocks = Object.fromEntries(there.map(({ CidrBlock: block, AssociationId }) => [block, AssociationId]));
+          return item("VPC", VpcId, Tags, { cidr: CidrBlock, blocks });
+        },
       ),
     ),
     asked("ec2:DescribeSubnets", async () =>

@@ -1,9 +1,10 @@
-import type { Existing, ExistingNetwork, FlowLogTraffic, SpokeSpec } from "../../functions/spoke/api.ts";
+import type { Existing, ExistingNetwork, FlowLogTraffic, NatGateways, SpokeSpec } from "../../functions/spoke/api.ts";
 import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
+import { type EndpointService, gatewayEndpointsOf, interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
 import { ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
-import { resources, sides } from "../../functions/spoke/resources.ts";
+import { resources, type Side, sides } from "../../functions/spoke/resources.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
@@ -20,9 +21,11 @@ export interface AdoptedSpec extends Pick<SpokeSpec, "nodes" | "nodeGroups"> {
     readonly cidr?: string;
     readonly zones: number;
     readonly availabilityZones?: readonly string[];
-    readonly natGateways: "single" | "per-zone" | "none";
+    readonly natGateways: NatGateways;
     readonly existing?: ExistingNetwork;
     readonly flowLogs?: FlowLogTraffic;
+    readonly podCidr?: string;
+    readonly endpoints?: readonly EndpointService[];
   };
 }
 
@@ -54,23 +57,40 @@ export interface Recognized {
 /** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
 type Part = readonly [key: string, kind: ManagedKind, name: string];
 
+/** Sides on which the fleet's network of a spoke has subnets. */
+const sidesOf = ({ natGateways }: AdoptedSpec["network"]): readonly Side[] =>
+  sides.filter((side) => side === "private" || natGateways !== "isolated");
+
 /** The parts that carry tags. Of a network of somebody else nothing does. */
-function partsOf({ network: { zones, natGateways, existing, flowLogs }, ...spec }: AdoptedSpec): Part[] {
+function partsOf({ network, ...spec }: AdoptedSpec): Part[] {
+  const { zones, natGateways, existing, flowLogs, podCidr, endpoints } = network;
   const templates = askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]);
   if (existing !== undefined) return templates;
   const places = Array.from({ length: zones }, (_, zone) => zone);
-  const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [] }[natGateways];
+  const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [], isolated: [] }[natGateways];
+  const onlyPublic: Part[] = [
+    [resources.internetGateway.key, "InternetGateway", "internet"],
+    [resources.routeTable("public").key, "RouteTable", "public"],
+  ];
   return [
     [resources.vpc.key, "VPC", "vpc"],
-    [resources.internetGateway.key, "InternetGateway", "internet"],
+    ...(natGateways === "isolated" ? [] : onlyPublic),
     ...places.flatMap((zone) =>
-      sides.map((side): Part => [resources.subnet(side, zone).key, "Subnet", `${side}-${zone}`]),
+      sidesOf(network).map((side): Part => [resources.subnet(side, zone).key, "Subnet", `${side}-${zone}`]),
     ),
-    [resources.routeTable("public").key, "RouteTable", "public"],
+    ...(podCidr === undefined ? [] : places).map(
+      (zone): Part => [resources.podSubnet(zone).key, "Subnet", `pod-${zone}`],
+    ),
     ...places.map((zone): Part => [resources.routeTable(`private-${zone}`).key, "RouteTable", `private-${zone}`]),
     ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
     ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
-    [resources.storageEndpoint.key, "VPCEndpoint", "s3"],
+    ...gatewayEndpointsOf(endpoints).map(
+      (service): Part => [resources.gatewayEndpoint(service).key, "VPCEndpoint", service],
+    ),
+    ...interfaceEndpointsOf(endpoints).map((service): Part => {
+      const { key } = resources.interfaceEndpoint(service);
+      return [key, "VPCEndpoint", key];
+    }),
     ...[flowLogs].flatMap((traffic): Part[] => {
       const key = traffic && resources.flowLog(traffic).key;
       return key === undefined ? [] : [[key, "FlowLog", key]];
@@ -144,12 +164,20 @@ function zonesOf({ network }: AdoptedSpec, found: ReadonlyMap<string, Tagged>): 
 /** The association of each subnet with a route table. */
 function associationsOf(found: ReadonlyMap<string, Tagged>, { tagged }: InAws, zones: number): [string, string][] {
   const ids = Object.assign({}, ...tagged.map(({ associations }) => associations ?? {})) as Record<string, string>;
-  return Array.from({ length: zones }, (_, zone) => zone).flatMap((zone) =>
-    sides.flatMap((side): [string, string][] => {
-      const id = ids[found.get(resources.subnet(side, zone).key)?.id ?? ""];
-      return id === undefined ? [] : [[resources.association(side, zone).key, id]];
-    }),
-  );
+  const pairs = Array.from({ length: zones }, (_, zone) => [
+    ...sides.map((side) => [resources.subnet(side, zone), resources.association(side, zone)] as const),
+    [resources.podSubnet(zone), resources.podAssociation(zone)] as const,
+  ]).flat();
+  return pairs.flatMap(([subnet, association]): [string, string][] => {
+    const id = ids[found.get(subnet.key)?.id ?? ""];
+    return id === undefined ? [] : [[association.key, id]];
+  });
+}
+
+/** The association of the VPC with the block of the pods, which has no tags. */
+function podBlockOf({ network: { podCidr, existing } }: AdoptedSpec, found: ReadonlyMap<string, Tagged>) {
+  if (podCidr === undefined || existing !== undefined) return [];
+  return [[resources.podBlock.key, found.get(resources.vpc.key)?.blocks?.[podCidr]]] as const;
 }
 
 /** The node group whose name has no digest, while its fields are those that the Spoke asks for, and groups that it does not ask for. */
@@ -209,6 +237,7 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
   const known: readonly (readonly [string, string | undefined])[] = [
     ...parts.map(([key]) => [key, found.get(key)?.id] as const),
     ...associationsOf(found, inAws, spec.network.zones),
+    ...podBlockOf(spec, found),
     [resources.key.key, cluster?.key ?? found.get(resources.key.key)?.id],
     [resources.oidcProvider.key, cluster?.oidcProvider],
     ...(first === undefined ? [] : [[resources.nodeGroup().key, first] as const]),

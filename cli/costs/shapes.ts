@@ -1,4 +1,5 @@
 import type { NodeGroupSpec, SpokeSpec } from "../../functions/spoke/api.ts";
+import { interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
 import { isMadeElsewhere } from "../../functions/spoke/made-elsewhere.ts";
 import type { Readable } from "../../infra/settings.ts";
 import type { ClusterShape } from "../../lib/costs/cluster.ts";
@@ -11,7 +12,7 @@ type Counted = Pick<SpokeSpec, "existing" | "network" | "nodes" | "nodeGroups" |
 export function spokeShape(spec: Counted): ClusterShape {
   const { region, network } = spec;
   // Nodes and NAT gateways of the Spoke have no effect there, and the key is the hub's, for all of these clusters.
-  if (isMadeElsewhere({ spec })) return { region, natGateways: 0, keys: 0, secrets: 0 };
+  if (isMadeElsewhere({ spec })) return { region, natGateways: 0, endpointZones: 0, keys: 0, secrets: 0 };
   const groups: readonly (SpokeSpec["nodes"] | NodeGroupSpec)[] = spec.nodeGroups ?? [spec.nodes];
   return {
     region,
@@ -23,6 +24,7 @@ export function spokeShape(spec: Counted): ClusterShape {
     })),
     // Of a network that is there its owner pays them.
     natGateways: network.existing === undefined ? natGatewayCount(network.natGateways, network.zones) : 0,
+    endpointZones: interfaceEndpointsOf(network.endpoints).length * network.zones,
     keys: 1,
     // Its sealing keys are the hub's, and its deploy keys are sealed in Git.
     secrets: 0,
@@ -50,6 +52,7 @@ export function hubShape(settings: Readable, region: string | undefined): Cluste
       },
     ],
     natGateways: hasOwnNetwork ? natGatewayCount(natGateways, zones) : 0,
+    endpointZones: 0,
     keys: 2 + (settings.clusterApi ? 1 : 0),
     secrets: sealingKeys.length + formerSealingKeys.length + 2,
   };

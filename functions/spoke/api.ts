@@ -1,6 +1,7 @@
 import type { ControlPlaneLogType } from "../../lib/eks-baseline.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
+import type { EndpointService } from "./endpoints.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 import type { Team } from "./teams.ts";
 
@@ -18,7 +19,8 @@ export interface Spoke extends KubeObject {
 export const flowLogTraffic = ["ALL", "ACCEPT", "REJECT"] as const;
 export type FlowLogTraffic = (typeof flowLogTraffic)[number];
 
-type NatGateways = "single" | "per-zone" | "none";
+/** How nodes reach the internet: `none` gives them public addresses, `isolated` no way. */
+export type NatGateways = "single" | "per-zone" | "none" | "isolated";
 
 export interface SpokeSpec {
   readonly region: string;
@@ -45,6 +47,10 @@ export interface SpokeSpec {
     readonly existing?: ExistingNetwork;
     /** Which traffic the flow log of the VPC tells; undefined without one. */
     readonly flowLogs?: FlowLogTraffic;
+    /** Secondary block of the VPC, in which the pods are; undefined where they are in the subnets of the nodes. */
+    readonly podCidr?: string;
+    /** Services with an endpoint in the VPC, beside S3; undefined without one. */
+    readonly endpoints?: readonly EndpointService[];
   };
   readonly nodes: NodeFields & { readonly amiType: AmiType };
   /** In the place of `nodes`, where there are some. */

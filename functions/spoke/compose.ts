@@ -25,6 +25,7 @@ import { isOnlyObserved } from "./orphan.ts";
 import { composeAddons } from "./parts/addons.ts";
 import { argocdLeaves, composeArgocd } from "./parts/argocd.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
+import { composeGatewayEndpoints, composeInterfaceEndpoints } from "./parts/endpoints.ts";
 import { composeFlowLog } from "./parts/flow-logs.ts";
 import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
@@ -32,6 +33,7 @@ import { composeIdentities } from "./parts/identities.ts";
 import { observeCluster } from "./parts/made-elsewhere.ts";
 import { claimNetwork, composeNetwork, observeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
+import { composePodNetwork } from "./parts/pods.ts";
 import { plan } from "./plan.ts";
 import { resources } from "./resources.ts";
 import { rolloutEvents, rolloutOf } from "./rollout.ts";
@@ -90,8 +92,11 @@ function composeParts(context: Context): void {
   if (isMadeElsewhere(context.spoke)) observeCluster(context);
   else {
     composeNetwork(context);
+    composePodNetwork(context);
+    composeGatewayEndpoints(context);
     composeFlowLog(context);
     composeControlPlane(context);
+    composeInterfaceEndpoints(context);
     composeAddons(context);
     composeNodes(context);
   }

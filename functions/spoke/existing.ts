@@ -1,4 +1,5 @@
 import { flowLogTraffic, type Spoke } from "./api.ts";
+import { gatewayServices, interfaceServices } from "./endpoints.ts";
 import type { ManagedKind } from "./kinds.ts";
 import { resources, sides } from "./resources.ts";
 
@@ -22,6 +23,7 @@ const tables = ["public", ...places.map((zone) => `private-${zone}` as const)] a
 /** By composition resource name: the fields of `spec.existing`, without rules of the private endpoint and further node groups. */
 export const numberedResources: Readonly<Record<string, Numbered>> = {
   [resources.vpc.key]: numbered("VPC", "vpc"),
+  [resources.podBlock.key]: numbered("VPCIPv4CidrBlockAssociation", "vpc-cidr-assoc"),
   [resources.internetGateway.key]: numbered("InternetGateway", "igw"),
   ...Object.fromEntries([
     ...subnets.map(({ side, zone }) => [resources.subnet(side, zone).key, numbered("Subnet", "subnet")]),
@@ -29,11 +31,19 @@ export const numberedResources: Readonly<Record<string, Numbered>> = {
       resources.association(side, zone).key,
       numbered("RouteTableAssociation", "rtbassoc"),
     ]),
+    ...places.flatMap((zone) => [
+      [resources.podSubnet(zone).key, numbered("Subnet", "subnet")],
+      [resources.podAssociation(zone).key, numbered("RouteTableAssociation", "rtbassoc")],
+    ]),
     ...tables.map((table) => [resources.routeTable(table).key, numbered("RouteTable", "rtb")]),
     ...places.map((zone) => [resources.address(zone).key, numbered("EIP", "eipalloc")]),
     ...places.map((zone) => [resources.natGateway(zone).key, numbered("NATGateway", "nat")]),
   ]),
-  [resources.storageEndpoint.key]: numbered("VPCEndpoint", "vpce"),
+  ...Object.fromEntries(
+    [...gatewayServices.map(resources.gatewayEndpoint), ...interfaceServices.map(resources.interfaceEndpoint)].map(
+      ({ key }) => [key, numbered("VPCEndpoint", "vpce")],
+    ),
+  ),
   ...Object.fromEntries(flowLogTraffic.map((traffic) => [resources.flowLog(traffic).key, numbered("FlowLog", "fl")])),
   [resources.key.key]: { kind: "Key", form: "^(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$" },
   [resources.launchTemplate.key]: numbered("LaunchTemplate", "lt"),

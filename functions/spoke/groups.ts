@@ -19,11 +19,16 @@ export const groups = {
   addons: { part: "addons", removedAfter: ["nodeGroup"] },
   nodeGroup: { part: "nodes", removedAfter: ["bootstrap"] },
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
+  /** They are members of the cluster's security group, which EKS can't remove while their network interfaces have it. */
+  interfaceEndpoints: { part: "nodes", removedAfter: ["addons"] },
   nodePolicies: { part: "nodes", removedAfter: ["nodeGroup"] },
   nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },
   /** Lets connected networks, the hub's included, reach the API server. */
   apiRules: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
-  cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules"] },
+  cluster: {
+    part: "controlPlane",
+    removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules", "interfaceEndpoints"],
+  },
   clusterPolicies: { part: "controlPlane", removedAfter: ["cluster"] },
   clusterRole: { part: "controlPlane", removedAfter: ["clusterPolicies"] },
   /** EKS writes its last log lines after it has deleted the cluster, so the log group goes after it. */
@@ -37,9 +42,14 @@ export const groups = {
   addresses: { part: "network", removedAfter: ["natGateways"] },
   routeTables: { part: "network", removedAfter: ["routes"] },
   subnets: { part: "network", removedAfter: ["natGateways", "routes"] },
+  /** The secondary block of the VPC. */
+  podBlock: { part: "network", removedAfter: ["subnets"] },
   internetGateway: { part: "network", removedAfter: ["addresses"] },
   endpoints: { part: "network", removedAfter: ["routes"] },
-  vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables", "endpoints", "flowLogs"] },
+  vpc: {
+    part: "network",
+    removedAfter: ["internetGateway", "podBlock", "subnets", "routeTables", "endpoints", "flowLogs"],
+  },
   /** The claim on the network; it goes when nothing uses the network any more. */
   claim: { part: "network", removedAfter: ["vpc"] },
 } as const satisfies Record<string, { part: string; removedAfter: readonly string[] }>;

@@ -28,6 +28,9 @@ export const managedKinds = {
   VPC: "ec2.aws.m.upbound.io/v1beta1",
   VPCEndpoint: "ec2.aws.m.upbound.io/v1beta1",
   VPCEndpointRouteTableAssociation: "ec2.aws.m.upbound.io/v1beta1",
+  VPCEndpointSecurityGroupAssociation: "ec2.aws.m.upbound.io/v1beta1",
+  VPCEndpointSubnetAssociation: "ec2.aws.m.upbound.io/v1beta1",
+  VPCIPv4CidrBlockAssociation: "ec2.aws.m.upbound.io/v1beta1",
 } as const;
 
 export type ManagedKind = keyof typeof managedKinds;

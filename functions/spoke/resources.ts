@@ -1,5 +1,6 @@
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import type { EksAddon, FlowLogTraffic } from "./api.ts";
+import type { GatewayService, InterfaceService } from "./endpoints.ts";
 import type { Group } from "./groups.ts";
 import type { TeamAccess } from "./teams.ts";
 
@@ -12,6 +13,9 @@ export type Table = "public" | `private-${number}`;
 type Dashed<Text extends string> = Text extends `${infer Head}_${infer Tail}` ? `${Head}-${Dashed<Tail>}` : Text;
 /** With hyphens in place of the underscores of the bridge's keys. */
 export const dashed = <const Text extends string>(text: Text) => text.replaceAll("_", "-") as Dashed<Text>;
+
+type Undotted<Text extends string> = Text extends `${infer Head}.${infer Tail}` ? `${Head}-${Tail}` : Text;
+const undotted = <const Text extends string>(text: Text) => text.replace(".", "-") as Undotted<Text>;
 
 /** The roles of a spoke, as the boundary knows them: those of EKS itself, and one for each controller and add-on that acts in AWS. */
 export type RoleName = "cluster" | "node" | "flow-logs" | Dashed<SpokeIdentity> | `addon-${string}`;
@@ -42,10 +46,17 @@ export const resources = {
   routeTable: (table: Table) => row("routeTables", `route-table-${table}`),
   association: (side: Side, zone: number) => row("routes", `association-${side}-${zone}`),
   route: (table: Table) => row("routes", `route-${table}`),
+  podBlock: row("podBlock", "pod-block"),
+  podSubnet: (zone: number) => row("subnets", `subnet-pod-${zone}`),
+  podAssociation: (zone: number) => row("routes", `association-pod-${zone}`),
   address: (zone: number) => row("addresses", `address-${zone}`),
   natGateway: (zone: number) => row("natGateways", `nat-${zone}`),
-  storageEndpoint: row("endpoints", "endpoint-s3"),
-  storageRoute: (table: Table) => row("routes", `endpoint-s3-${table}`),
+  gatewayEndpoint: (service: GatewayService) => row("endpoints", `endpoint-${service}`),
+  gatewayRoute: (service: GatewayService, table: Table) => row("routes", `endpoint-${service}-${table}`),
+  interfaceEndpoint: (service: InterfaceService) => row("interfaceEndpoints", `endpoint-${undotted(service)}`),
+  endpointSubnet: (service: InterfaceService, zone: number) =>
+    row("interfaceEndpoints", `endpoint-${undotted(service)}-subnet-${zone}`),
+  endpointGroup: (service: InterfaceService) => row("interfaceEndpoints", `endpoint-${undotted(service)}-group`),
 
   /** By the traffic that it tells, which AWS can't change. */
   flowLog: (traffic: FlowLogTraffic) =>

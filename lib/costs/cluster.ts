@@ -1,6 +1,6 @@
 import { partitionOf } from "../iam/policy.ts";
 import { instanceHour, type Price, volumeMonth } from "./prices.ts";
-import { monthHours, natGatewayDate, natGatewayHours, rates, ratesDate } from "./rates.ts";
+import { endpointDate, endpointHours, monthHours, natGatewayDate, natGatewayHours, rates, ratesDate } from "./rates.ts";
 
 /** Nodes of one kind. */
 export interface NodesShape {
@@ -18,9 +18,11 @@ export interface NodesShape {
 /** What a cluster has that costs something, whether or not it works. */
 export interface ClusterShape {
   readonly region: string;
-  /** Its groups of nodes. Undefined where what makes the cluster decides on nodes and network; `natGateways` is 0 then. */
+  /** Its groups of nodes. Undefined where what makes the cluster decides on nodes and network; `natGateways` and `endpointZones` are 0 then. */
   readonly nodes?: readonly NodesShape[];
   readonly natGateways: number;
+  /** Interface endpoints, each counted in every zone that it is in. */
+  readonly endpointZones: number;
   /** In KMS. */
   readonly keys: number;
   /** In Secrets Manager. */
@@ -34,7 +36,16 @@ export interface Amount {
   readonly most: number;
 }
 
-export const items = ["controlPlane", "nodes", "volumes", "natGateways", "addresses", "keys", "secrets"] as const;
+export const items = [
+  "controlPlane",
+  "nodes",
+  "volumes",
+  "natGateways",
+  "endpoints",
+  "addresses",
+  "keys",
+  "secrets",
+] as const;
 type Item = (typeof items)[number];
 
 export interface ClusterCost {
@@ -78,9 +89,9 @@ const hourly = (price: Price | undefined): Price | undefined => price && { ...pr
 const common = (usd: number, region: string): Price | undefined =>
   partitionOf(region) === "aws" ? { usd, date: ratesDate, isWorkedOut: false } : undefined;
 
-function natGatewayHour(region: string): Price | undefined {
-  const usd = Object.hasOwn(natGatewayHours, region) ? natGatewayHours[region] : undefined;
-  return usd === undefined ? undefined : { usd, date: natGatewayDate, isWorkedOut: false };
+function priceOf(hours: Readonly<Record<string, number>>, date: string, region: string): Price | undefined {
+  const usd = Object.hasOwn(hours, region) ? hours[region] : undefined;
+  return usd === undefined ? undefined : { usd, date, isWorkedOut: false };
 }
 
 const countOf = ({ min, desired, max }: NodesShape): Amount => ({ least: min, usual: desired, most: max });
@@ -95,14 +106,20 @@ function groupLines(region: string, nodes: NodesShape): Line[] {
   ];
 }
 
-function networkLines(region: string, groups: readonly NodesShape[], natGateways: number): Line[] {
+function networkLines({ region, natGateways, endpointZones }: ClusterShape, groups: readonly NodesShape[]): Line[] {
   const inPublic = groups.filter(({ arePublic }) => arePublic).map(countOf);
   return [
     {
       item: "natGateways",
       what: "NAT gateways",
-      price: hourly(natGatewayHour(region)),
+      price: hourly(priceOf(natGatewayHours, natGatewayDate, region)),
       count: constant(natGateways),
+    },
+    {
+      item: "endpoints",
+      what: "interface endpoints",
+      price: hourly(priceOf(endpointHours, endpointDate, region)),
+      count: constant(endpointZones),
     },
     {
       item: "addresses",
@@ -115,14 +132,14 @@ function networkLines(region: string, groups: readonly NodesShape[], natGateways
 
 /** Nodes and network of a cluster that Cluster API makes, as one price that is not known. */
 const elsewhereLines = (): Line[] =>
-  (["nodes", "volumes", "natGateways", "addresses"] as const).map((item) => ({
+  (["nodes", "volumes", "natGateways", "endpoints", "addresses"] as const).map((item) => ({
     item,
     what: "nodes and network of its HelmRelease",
     price: undefined,
     count: constant(1),
   }));
 
-const linesOf = ({ region, nodes, natGateways, keys, secrets }: ClusterShape): Line[] => [
+const linesOf = ({ region, nodes, keys, secrets, ...network }: ClusterShape): Line[] => [
   {
     item: "controlPlane",
     what: "EKS control planes",
@@ -131,7 +148,10 @@ const linesOf = ({ region, nodes, natGateways, keys, secrets }: ClusterShape): L
   },
   ...(nodes === undefined
     ? elsewhereLines()
-    : [...nodes.flatMap((group) => groupLines(region, group)), ...networkLines(region, nodes, natGateways)]),
+    : [
+        ...nodes.flatMap((group) => groupLines(region, group)),
+        ...networkLines({ region, nodes, keys, secrets, ...network }, nodes),
+      ]),
   { item: "keys", what: "KMS keys", price: common(rates.keyMonth, region), count: constant(keys) },
   { item: "secrets", what: "secrets", price: common(rates.secretMonth, region), count: constant(secrets) },
 ];

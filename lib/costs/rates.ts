@@ -53,3 +53,49 @@ export const natGatewayHours: Readonly<Record<string, number>> = {
 
 /** The day as which {@link natGatewayHours} are known. */
 export const natGatewayDate = "2020-05-02";
+
+/**
+ * US dollars for an hour of an interface endpoint in one zone: as xbill9/zombiescan has them (src/zombiescan/pricing/table.json), made from AWS's price list
+ * ("generated": "2026-09-21T00:49:12Z", usage type VpcEndpoint-Hours).
+ */
+export const endpointHours: Readonly<Record<string, number>> = {
+  "af-south-1": 0.01309,
+  "ap-east-1": 0.0143,
+  "ap-east-2": 0.0126,
+  "ap-northeast-1": 0.014,
+  "ap-northeast-2": 0.013,
+  "ap-northeast-3": 0.014,
+  "ap-south-1": 0.013,
+  "ap-south-2": 0.013,
+  "ap-southeast-1": 0.013,
+  "ap-southeast-2": 0.013,
+  "ap-southeast-3": 0.013,
+  "ap-southeast-4": 0.013,
+  "ap-southeast-5": 0.0117,
+  "ap-southeast-6": 0.01365,
+  "ap-southeast-7": 0.0117,
+  "ca-central-1": 0.011,
+  "ca-west-1": 0.011,
+  "eu-central-1": 0.012,
+  "eu-central-2": 0.0132,
+  "eu-north-1": 0.0105,
+  "eu-south-1": 0.01155,
+  "eu-south-2": 0.011,
+  "eu-west-1": 0.011,
+  "eu-west-2": 0.011,
+  "eu-west-3": 0.011,
+  "il-central-1": 0.01155,
+  "me-central-1": 0.0121,
+  "me-south-1": 0.0121,
+  "mx-central-1": 0.0105,
+  "sa-east-1": 0.021,
+  "us-east-1": 0.01,
+  "us-east-2": 0.01,
+  "us-gov-east-1": 0.0125,
+  "us-gov-west-1": 0.0125,
+  "us-west-1": 0.011,
+  "us-west-2": 0.01,
+};
+
+/** The day as which {@link endpointHours} are known. */
+export const endpointDate = "2026-09-21";

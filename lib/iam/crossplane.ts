@@ -2,12 +2,20 @@ import { clusterTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
-import { flowLogCalls, nodeNetworkStatements } from "./ec2.ts";
+import { ec2Actions, flowLogCalls, nodeNetworkStatements, podNetworkChanges } from "./ec2.ts";
 import { flowLogService } from "./flow-logs.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
-import { arns, type PolicyDocument, policy, type Scope, type Statement, whereArnsDont } from "./policy.ts";
+import {
+  arns,
+  inAnyPartition,
+  type PolicyDocument,
+  policy,
+  type Scope,
+  type Statement,
+  whereArnsDont,
+} from "./policy.ts";
 import {
   boundedRoleStatements,
   clusterRoleServices,
@@ -28,6 +36,9 @@ export interface CrossplaneScope extends Scope {
   readonly otherAccounts?: readonly string[];
 }
 
+/** Without its Sid, which takes room: the policy pack asks for those of its exceptions alone (policies/lib/iam-exceptions.ts). */
+const unnamed = ({ Sid: _, ...statement }: Statement): Statement => statement;
+
 /** AWS managed policies that roles of spokes get, by name. No other can be attached to them. */
 const spokeManagedPolicies = [...managedPolicies.cluster, ...managedPolicies.node, volumeDriverPolicy];
 
@@ -39,13 +50,12 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
   return [
     ...boundedRoleStatements(roles, boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
     {
-      Sid: "PassRoles",
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: roles,
       Condition: { StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService] } },
     },
-    keepBoundariesStatement,
+    unnamed(keepBoundariesStatement),
   ];
 }
 
@@ -61,6 +71,21 @@ function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
     },
   ];
 }
+
+/**
+ * What interface endpoints need beside other endpoints. They join security groups of their own VPC only, the default one and the cluster's, none of which has
+ * the fleet's tag, and change nothing of what these allow. Where one takes over the name of its service, EC2 has the VPC join a zone of AWS's own account with
+ * the caller's rights (Service Authorization Reference, "Amazon EC2", dependent actions of CreateVpcEndpoint): Route 53 knows no tag to ask for, and nobody the zone.
+ */
+const interfaceEndpointStatements: readonly Statement[] = [
+  {
+    Sid: "JoinGroups",
+    Effect: "Allow",
+    Action: ec2Actions(["*VpcEndpoint"]),
+    Resource: ["arn:*:ec2:*:*:security-group/*"],
+  },
+  { Sid: "PrivateNames", Effect: "Allow", Action: ["route53:AssociateVPCWithHostedZone"], Resource: ["*"] },
+];
 
 /** The hub's own provider carries the fleet's tag too. */
 const hubProviderStatements = ({ hubOidcProviderArn: arn }: CrossplaneScope): Statement[] =>
@@ -79,18 +104,23 @@ const otherAccountStatements = ({ otherAccounts = [] }: CrossplaneScope): Statem
  * hub's account its own role has these rights, in another one a role that it assumes.
  */
 export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
+  // ARNs leave out the partition where that takes less room: an account has only one.
+  const anywhere = inAnyPartition(scope);
   return policy(
     ...roleStatements(scope),
     ...oidcProviderStatements(scope),
     ...hubProviderStatements(scope),
     lookUpStatement(scope),
-    ...clusterStatements(scope, `${scope.spokePrefix}*`),
-    ...nodeNetworkStatements(scope, flowLogCalls),
+    ...clusterStatements(anywhere, `${scope.spokePrefix}*`),
+    ...interfaceEndpointStatements,
+    ...nodeNetworkStatements(anywhere, {
+      ...flowLogCalls,
+      changes: [...flowLogCalls.changes, ...podNetworkChanges],
+    }),
     ...spokeKeyStatements(scope),
-    ...eksRoleStatements(scope),
+    ...eksRoleStatements(scope).map(unnamed),
     {
       // The hub's networks and keys carry the fleet's tag too.
-      Sid: "NothingOfTheHub",
       Effect: "Deny",
       Action: ["ec2:*", "kms:*"],
       Resource: ["*"],
@@ -98,6 +128,6 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     },
     ...otherAccountStatements(scope),
     // Not STS: the provider asks for the role of another account in the region of what it makes there.
-    ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]),
+    ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]).map(unnamed),
   );
 }

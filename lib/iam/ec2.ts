@@ -58,17 +58,15 @@ const networkChanges = [
   "*teRouteTable",
   "*teSubnet",
   "*teTags",
-  "CreateVpcEndpoint",
+  "*VpcEndpoint",
   "DeleteInternetGateway",
   "DeleteVpc",
   "DeleteVpcEndpoints",
   "DisassociateAddress",
   "ModifySubnetAttribute",
   "ModifyVpcAttribute",
-  "ModifyVpcEndpoint",
   "ReleaseAddress",
-  "ReplaceRoute",
-  "ReplaceRouteTableAssociation",
+  "ReplaceRoute*",
 ];
 const launchTemplateChanges = [
   "CreateLaunchTemplateVersion",
@@ -90,6 +88,9 @@ export const flowLogCalls: Calls = {
   made: { CreateFlowLogs: "vpc-flow-log" },
   changes: ["*teFlowLogs"],
 };
+
+/** Secondary blocks of VPCs. */
+export const podNetworkChanges: readonly string[] = ["*ssociateVpcCidrBlock"];
 
 const noCalls: Calls = { made: {}, changes: [] };
 

@@ -67,7 +67,7 @@ const networks = (policy: string, also: readonly string[] = []): Exception[] => 
     policy,
     statement: "ChangeNetworks",
     actions: [
-      "ec2:*tachInternetGateway",
+      ...["ec2:*VpcEndpoint", "ec2:*tachInternetGateway", "ec2:ReplaceRoute*"],
       ...["NatGateway", "Route", "RouteTable", "Subnet", "Tags"].map((kind) => `ec2:*te${kind}`),
       ...also,
     ],
@@ -227,7 +227,21 @@ export const exceptions: readonly Exception[] = [
     reason:
       "groups that EKS makes for clusters of spokes; their IDs are not known beforehand, EKS's tag stands for them",
   },
-  ...networks("*-hub-crossplane", ["ec2:*teFlowLogs"]),
+  {
+    policy: "*-hub-crossplane",
+    statement: "JoinGroups",
+    actions: ["ec2:*VpcEndpoint"],
+    allResources: true,
+    reason:
+      "endpoints join security groups of their own VPC only, which must have the fleet's tag, and change nothing of them",
+  },
+  {
+    policy: "*-hub-crossplane",
+    statement: "PrivateNames",
+    allResources: true,
+    reason: "EC2 has a VPC join a zone of AWS's, whose ID is not known beforehand",
+  },
+  ...networks("*-hub-crossplane", ["ec2:*ssociateVpcCidrBlock", "ec2:*teFlowLogs"]),
   {
     policy: "*-hub-crossplane",
     statement: "TryLaunchTemplates",

@@ -46,6 +46,9 @@ const creations = {
   VPC: "ec2:CreateVpc",
   VPCEndpoint: "ec2:CreateVpcEndpoint",
   VPCEndpointRouteTableAssociation: "ec2:ModifyVpcEndpoint",
+  VPCEndpointSecurityGroupAssociation: "ec2:ModifyVpcEndpoint",
+  VPCEndpointSubnetAssociation: "ec2:ModifyVpcEndpoint",
+  VPCIPv4CidrBlockAssociation: "ec2:AssociateVpcCidrBlock",
 } satisfies Record<Exclude<ManagedKind, "ClusterAuth">, string>;
 const actions: readonly string[] = Object.values(creations);
 /** Whose requests name IDs alone, so that nobody can tell whether they are of this spoke. The other requests have its name, or its tags. */
@@ -53,6 +56,7 @@ const ofAnySpoke: readonly string[] = [
   creations.Route,
   creations.RouteTableAssociation,
   creations.VPCEndpointRouteTableAssociation,
+  creations.VPCIPv4CidrBlockAssociation,
 ];
 
 /** Names of the providers' pods by service. */
@@ -114,7 +118,7 @@ test("a spoke comes up although the provider is killed while it makes one of eac
     ...manifest,
     spec: {
       ...manifest.spec,
-      network: { ...manifest.spec.network, flowLogs: "ALL" },
+      network: { ...manifest.spec.network, flowLogs: "ALL", endpoints: ["sts"], podCidr: "100.127.0.0/16" },
       endpoint: { ...manifest.spec.endpoint, privateAccessCidrs: ["100.64.0.0/16"] },
     },
   }));

@@ -5,14 +5,21 @@ import {
   DeleteSubnetCommand,
   DeleteVpcCommand,
   DescribeFlowLogsCommand,
+  DescribeInternetGatewaysCommand,
   DescribeNetworkInterfacesCommand,
   DescribeRouteTablesCommand,
   DescribeSecurityGroupsCommand,
   DescribeSubnetsCommand,
+  DescribeVpcEndpointsCommand,
   DescribeVpcsCommand,
   ModifyVpcAttributeCommand,
 } from "@aws-sdk/client-ec2";
-import { DescribeClusterCommand } from "@aws-sdk/client-eks";
+import {
+  DescribeAddonCommand,
+  DescribeClusterCommand,
+  DescribeNodegroupCommand,
+  ListNodegroupsCommand,
+} from "@aws-sdk/client-eks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedNetworkTag } from "../../lib/labels.ts";
 import { outcome } from "../support/process.ts";
@@ -25,6 +32,7 @@ import {
   condition,
   managedOf,
   spoke,
+  syncOf,
   system,
   untilGone,
   untilReady,
@@ -201,5 +209,108 @@ describe("a spoke whose VPC has a flow log", { timeout: 1_800_000 }, () => {
     await untilGone(LOGGED);
     expect(await flowLogsOf(LOGGED)).toEqual([]);
     expect(await spokeInventory(FLEET, LOGGED)).toEqual([]);
+  });
+});
+
+describe("a spoke without a way to the internet, whose pods have a block of their own", { timeout: 2_400_000 }, () => {
+  const APART = "apart";
+  const PODS = "100.126.0.0/16";
+  const file = `spokes/fleet/${APART}/spoke.yaml`;
+  const services = ["ec2", "ecr.api", "ecr.dkr", "secretsmanager", "sts"];
+  const inVpc = async () => {
+    const { vpcId } = (await spoke(APART)).status.network;
+    const Filters = [{ Name: "vpc-id", Values: [vpcId] }];
+    const [{ VpcEndpoints = [] }, { Subnets = [] }, { Vpcs = [] }, { InternetGateways = [] }] = await Promise.all([
+      ec2.send(new DescribeVpcEndpointsCommand({ Filters })),
+      ec2.send(new DescribeSubnetsCommand({ Filters })),
+      ec2.send(new DescribeVpcsCommand({ VpcIds: [vpcId] })),
+      ec2.send(new DescribeInternetGatewaysCommand({})),
+    ]);
+    return {
+      endpoints: VpcEndpoints.filter(({ VpcId }) => VpcId === vpcId),
+      subnets: Subnets.filter(({ VpcId }) => VpcId === vpcId),
+      blocks: Vpcs.flatMap(({ CidrBlockAssociationSet = [] }) =>
+        CidrBlockAssociationSet.map(({ CidrBlock }) => CidrBlock),
+      ),
+      gateways: InternetGateways.filter(({ Attachments = [] }) => Attachments.some(({ VpcId }) => VpcId === vpcId)),
+    };
+  };
+  const endpointOf = async (service: string) =>
+    (await inVpc()).endpoints.find(({ ServiceName }) => ServiceName === `com.amazonaws.us-east-1.${service}`);
+  const ask = async (endpoints: readonly string[]) => {
+    await repository.edit(file, (edited) => {
+      edited["spec"].network = { natGateways: "isolated", podCidr: PODS, endpoints };
+      return edited;
+    });
+    await repository.push(`Endpoints of ${APART}: ${endpoints.join(" ")}`);
+  };
+
+  test("comes up by its endpoints, with nothing public in its VPC", async () => {
+    await addSpoke(repository, APART, "dev", (added) => {
+      added["spec"].network = { natGateways: "isolated", podCidr: PODS, endpoints: services };
+      return added;
+    });
+    await repository.push(`Add spoke ${APART}`);
+    await untilReady(APART);
+    const { endpoints, subnets, gateways } = await inVpc();
+    expect(gateways).toEqual([]);
+    expect(subnets).toHaveLength(4);
+    expect(subnets.filter(({ MapPublicIpOnLaunch }) => MapPublicIpOnLaunch)).toEqual([]);
+    const { cluster } = await account.eks.send(new DescribeClusterCommand({ name: clusterOf(APART) }));
+    const group = cluster?.resourcesVpcConfig?.clusterSecurityGroupId;
+    const interfaces = endpoints.filter(({ VpcEndpointType }) => VpcEndpointType === "Interface");
+    expect(interfaces.map(({ ServiceName }) => ServiceName?.replace("com.amazonaws.us-east-1.", "")).sort()).toEqual(
+      services,
+    );
+    for (const endpoint of interfaces) {
+      expect(endpoint).toMatchObject({ State: "available", PrivateDnsEnabled: true });
+      expect(endpoint.SubnetIds).toHaveLength(2);
+      expect(endpoint.Groups?.map(({ GroupId }) => GroupId)).toContain(group);
+    }
+  });
+
+  test("has its pods' block beside its own, and nodes in its own alone", async () => {
+    const { blocks, subnets } = await inVpc();
+    expect(blocks).toHaveLength(2);
+    expect(blocks).toContain(PODS);
+    const pods = subnets.filter(({ CidrBlock = "" }) => CidrBlock.startsWith("100.126."));
+    expect(pods.map(({ CidrBlock }) => CidrBlock).sort()).toEqual(["100.126.0.0/18", "100.126.64.0/18"]);
+    const clusterName = clusterOf(APART);
+    const { addon } = await account.eks.send(new DescribeAddonCommand({ clusterName, addonName: "vpc-cni" }));
+    const { eniConfig } = JSON.parse(addon?.configurationValues ?? "{}");
+    const placed = Object.values(eniConfig.subnets as Record<string, { id: string }>).map(({ id }) => id);
+    expect(placed.sort()).toEqual(pods.map(({ SubnetId = "" }) => SubnetId).sort());
+    const { nodegroups: [nodegroupName] = [] } = await account.eks.send(new ListNodegroupsCommand({ clusterName }));
+    const { nodegroup } = await account.eks.send(new DescribeNodegroupCommand({ clusterName, nodegroupName }));
+    for (const subnet of nodegroup?.subnets ?? []) expect(placed).not.toContain(subnet);
+  });
+
+  test("gets and loses endpoints while it runs, but none that it needs", async () => {
+    await ask([...services, "dynamodb", "logs"]);
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      expect(await endpointOf("logs")).toMatchObject({ VpcEndpointType: "Interface", State: "available" });
+      expect((await endpointOf("dynamodb"))?.RouteTableIds).toHaveLength(2);
+    });
+    await untilReady(APART);
+    await ask(services);
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      expect([await endpointOf("logs"), await endpointOf("dynamodb")]).toEqual([undefined, undefined]);
+    });
+    await untilReady(APART);
+    const needed = services.filter((service) => service !== "sts");
+    await ask(needed);
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      const said = JSON.stringify((await syncOf(APART)).status);
+      expect(said).toContain("network.natGateways isolated needs");
+    });
+    expect(await endpointOf("sts")).toBeDefined();
+    await ask(services);
+  });
+
+  test("goes with all of it", async () => {
+    await repository.remove(`spokes/fleet/${APART}`);
+    await repository.push(`Remove spoke ${APART}`);
+    await untilGone(APART);
+    expect(await spokeInventory(FLEET, APART)).toEqual([]);
   });
 });

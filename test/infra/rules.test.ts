@@ -276,7 +276,11 @@ describe("the rules blame", () => {
     [
       "as many regions as that policy has room for, with accounts besides",
       {
-        accounts: ["333333333333", "444444444444"].map((id) => ({ id, regions: [], scopes: ["dev"] })),
+        accounts: ["3", "4", "5", "6", "7", "8"].map((digit) => ({
+          id: digit.repeat(12),
+          regions: [],
+          scopes: ["dev"],
+        })),
         spokeRegions: regions(3),
       },
       ["accounts"],

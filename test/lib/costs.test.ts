@@ -7,6 +7,7 @@ import { natGatewayHours } from "../../lib/costs/rates.ts";
 const shape = (more: Partial<Omit<ClusterShape, "nodes">> = {}, ...nodes: Partial<NodesShape>[]) => ({
   region: "us-east-1",
   natGateways: 1,
+  endpointZones: 0,
   keys: 1,
   secrets: 0,
   ...more,
@@ -29,6 +30,16 @@ describe("what a cluster costs a month by list prices", () => {
     expect(usual({ keys: 2, secrets: 3 }, { instanceTypes: ["m7g.large"] })).toBeCloseTo(
       73 + 119.136 + 8 + 32.85 + 3.65 + 2 + 1.2,
     );
+  });
+
+  test("has interface endpoints by the hour in every zone, and says where their price is not known", () => {
+    const { items } = clusterCost(shape({ endpointZones: 18 }));
+    expect(items.endpoints?.usual).toBeCloseTo(18 * 7.3);
+    expect(usual({ endpointZones: 18 })).toBeCloseTo(usual() + 131.4);
+    expect(clusterCost(shape({ region: "cn-north-1", endpointZones: 2 })).unknown).toContain(
+      "price unknown for interface endpoints in cn-north-1",
+    );
+    expect(clusterCost(shape({ region: "cn-north-1" })).unknown.join()).not.toContain("endpoints");
   });
 
   test("is a range with the number of nodes, and their volumes and public addresses with it", () => {

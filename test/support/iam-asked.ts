@@ -46,6 +46,9 @@ const typeOf: Readonly<Record<string, string>> = {
   "s3/bucketversioning": "bucket",
   "ec2/vpcendpoint": "vpc-endpoint",
   "ec2/vpcendpointroutetableassociation": "vpc-endpoint",
+  "ec2/vpcipv4cidrblockassociation": "vpc",
+  "ec2/vpcendpointsecuritygroupassociation": "vpc-endpoint",
+  "ec2/vpcendpointsubnetassociation": "vpc-endpoint",
   "eks/accessentry": "access-entry",
   "grafana/roleassociation": "workspace",
   "iam/openidconnectprovider": "oidc-provider",
@@ -66,6 +69,15 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   "ec2:RunInstances": ["launch-template"],
   "rds:CreateDBInstance": ["og", "pg", "subgrp"],
   "rds:ModifyDBInstance": ["og", "pg", "subgrp"],
+};
+
+/** The same of an action for one kind. */
+const besidesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "ec2/vpcendpointsecuritygroupassociation": { "ec2:ModifyVpcEndpoint": ["security-group"] },
+  "ec2/vpcendpointsubnetassociation": {
+    "ec2:ModifyVpcEndpoint": ["subnet"],
+    "route53:AssociateVPCWithHostedZone": ["hostedzone"],
+  },
 };
 
 /** What a call makes, where its name does not say it. */
@@ -172,7 +184,8 @@ interface Named {
 
 function named(asker: Asker, kind: string, action: ActionFacts): readonly Named[] {
   const service = action.name.split(":")[0] as string;
-  const required = action.types.filter(({ required: must, key }) => must || besides[action.name]?.includes(key));
+  const also = besidesOf[kind]?.[action.name] ?? besides[action.name] ?? [];
+  const required = action.types.filter(({ required: must, key }) => must || also.includes(key));
   const types = required.length > 0 ? required : action.types.filter(({ key }) => key === ownType(kind));
   return types.map((type) => ({ type, made: isNew(action.name, type.key), arns: arnsOf(asker, kind, service, type) }));
 }

@@ -7,6 +7,7 @@ import { anyNodes } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
 import { resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
+import { type PodNetwork, podNetwork } from "./pods.ts";
 
 /** Deployments need nodes to become active; the others are daemon sets, which nodes need. */
 const needsNodes: readonly EksAddon[] = ["coredns", "aws-ebs-csi-driver"];
@@ -20,15 +21,16 @@ function addon(context: Context, name: EksAddon): void {
     kubernetesVersion: fact("controlPlane", running),
     nodes: needsNodes.includes(name) ? anyNodes(context) : fact("nodes", true),
     role: name === "aws-ebs-csi-driver" ? driverRole(context) : fact("identities", {}),
+    pods: name === "vpc-cni" ? podNetwork(context) : fact<PodNetwork>("network", { env: {} }),
   };
-  composer.managed(resources.addon(name), "Addon", needs, ({ role }) => ({
+  composer.managed(resources.addon(name), "Addon", needs, ({ role, pods }) => ({
     forProvider: {
       region: spoke.spec.region,
       clusterName: names.cluster,
       addonName: name,
       ...(version === undefined ? {} : { addonVersion: version }),
       ...addonConflicts,
-      ...configuration(context, name),
+      ...configuration(context, name, pods),
       ...role,
       tags: tags(),
     },
@@ -36,9 +38,17 @@ function addon(context: Context, name: EksAddon): void {
 }
 
 /** The interfaces and volumes that an add-on creates carry the spoke's tags too: its role's boundary recognizes them by these. */
-function configuration({ tags }: Context, name: EksAddon): { configurationValues?: string } {
+function configuration(
+  { tags }: Context,
+  name: EksAddon,
+  { env, eniConfig }: PodNetwork,
+): { configurationValues?: string } {
   const values = {
-    "vpc-cni": { enableNetworkPolicy: "true", env: { ADDITIONAL_ENI_TAGS: JSON.stringify(tags()) } },
+    "vpc-cni": {
+      enableNetworkPolicy: "true",
+      env: { ADDITIONAL_ENI_TAGS: JSON.stringify(tags()), ...env },
+      ...(eniConfig && { eniConfig }),
+    },
     "aws-ebs-csi-driver": { controller: { extraVolumeTags: tags() } },
   }[name as string];
   return values === undefined ? {} : { configurationValues: JSON.stringify(values) };

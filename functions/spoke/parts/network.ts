@@ -4,10 +4,10 @@ import type { Context } from "../context.ts";
 import { partsOf } from "../existing-network.ts";
 import { type Fact, fact } from "../facts.ts";
 import { onlyLook } from "../orphan.ts";
-import { type Resource, resources, type Side, type Table } from "../resources.ts";
+import { type Resource, resources, type Side, sides, type Table } from "../resources.ts";
 import { zoneNames } from "../zones.ts";
 
-const internet = "0.0.0.0/0";
+const everywhere = "0.0.0.0/0";
 
 /** Zones of the spoke, from 0. */
 function zones({ spoke }: Context): readonly number[] {
@@ -18,28 +18,44 @@ function zones({ spoke }: Context): readonly number[] {
 function natZones(context: Context): readonly number[] {
   if (context.spoke.spec.network.existing !== undefined) return [];
   const all = zones(context);
-  return { single: all.slice(0, 1), "per-zone": all, none: [] }[context.spoke.spec.network.natGateways];
+  return { single: all.slice(0, 1), "per-zone": all, none: [], isolated: [] }[context.spoke.spec.network.natGateways];
 }
+
+/** Whether the network has no way to the internet, in either direction. */
+export const isIsolated = ({ spoke }: Pick<Context, "spoke">): boolean => spoke.spec.network.natGateways === "isolated";
+
+/** Sides on which an own network has subnets: without a way to the internet none is public. */
+const sidesOf = (context: Context): readonly Side[] =>
+  sides.filter((side) => side === "private" || !isIsolated(context));
+
+/** The route tables of an own network. */
+export const tables = (context: Context): readonly Table[] => [
+  ...(isIsolated(context) ? [] : (["public"] as const)),
+  ...zones(context).map((zone) => `private-${zone}` as const),
+];
 
 /** IDs of the subnets on one side; known once all of them are. */
 export function subnetIds(context: Context, side: Side): Fact<readonly string[]> {
   const { existing } = context.spoke.spec.network;
   if (existing !== undefined) return fact("network", existing[`${side}SubnetIds`] ?? []);
+  if (!sidesOf(context).includes(side)) return fact("network", []);
   const ids = zones(context).map((zone) => context.observed.text(resources.subnet(side, zone), "id"));
   return fact("network", ids.every((id) => id !== undefined) ? ids : undefined);
 }
 
-/** On which side the nodes are: that with a route to the internet. */
+/** On which side the nodes are: that with a route to the internet, where one has. */
 const nodeSide = ({ spoke }: Context): Side => (spoke.spec.network.natGateways === "none" ? "public" : "private");
 
-/** Subnets for nodes: those with a route to the internet. */
+/** Subnets for nodes. */
 export function nodeSubnetIds(context: Context): Fact<readonly string[]> {
   return subnetIds(context, nodeSide(context));
 }
 
-/** The routes by which nodes reach the internet; in a network of somebody else, who makes them, the VPC. */
+/** The routes by which nodes reach the internet, or S3 where there is no way there; in a network of somebody else, who makes them, the VPC. */
 export function nodeRoutes(context: Context): readonly [Resource, ...Resource[]] {
   if (context.spoke.spec.network.existing !== undefined) return [resources.vpc];
+  const [first, ...others] = zones(context).map((zone) => resources.gatewayRoute("s3", `private-${zone}`));
+  if (isIsolated(context) && first !== undefined) return [first, ...others];
   const isPublic = nodeSide(context) === "public";
   return [
     resources.route("public"),
@@ -128,31 +144,6 @@ function natGateway(context: Context, zone: number): void {
   }));
 }
 
-/** The endpoint for S3, with a route in every table. It is free, and image layers, which are in S3, then cause no NAT traffic. */
-function storageEndpoint(context: Context): void {
-  const { composer, facts, spoke, tags } = context;
-  const { region } = spoke.spec;
-  const endpoint = resources.storageEndpoint;
-  composer.managed(endpoint, "VPCEndpoint", { vpcId: facts.text(resources.vpc, "id") }, ({ vpcId }) => ({
-    forProvider: {
-      region,
-      vpcId,
-      vpcEndpointType: "Gateway",
-      serviceName: `com.amazonaws.${region}.s3`,
-      tags: tags("s3"),
-    },
-  }));
-  for (const table of ["public", ...zones(context).map((zone) => `private-${zone}` as const)] as const) {
-    const needs = {
-      vpcEndpointId: facts.readyText(endpoint, "id"),
-      routeTableId: facts.text(resources.routeTable(table), "id"),
-    };
-    composer.managed(resources.storageRoute(table), "VPCEndpointRouteTableAssociation", needs, (ids) => ({
-      forProvider: { region, ...ids },
-    }));
-  }
-}
-
 /** A network of somebody else as AWS describes it: Crossplane may do nothing with it, whatever is specified. */
 export function observeNetwork({ composer, spoke }: Context): void {
   const { region, network } = spoke.spec;
@@ -166,7 +157,28 @@ export function observeNetwork({ composer, spoke }: Context): void {
     }));
 }
 
-/** VPC with a public and a private subnet in each zone, and a route to the internet for the nodes: the same layout as the hub's. */
+/** The way of public subnets to the internet, and from there. */
+function internet(context: Context): void {
+  const { composer, facts, spoke, tags } = context;
+  const { region } = spoke.spec;
+  const vpc = { vpcId: facts.text(resources.vpc, "id") };
+  composer.managed(resources.internetGateway, "InternetGateway", vpc, ({ vpcId }) => ({
+    forProvider: { region, vpcId, tags: tags("internet") },
+  }));
+  routing(context, "public", "public", zones(context));
+  const publicRoute = {
+    routeTableId: facts.text(resources.routeTable("public"), "id"),
+    gatewayId: facts.readyText(resources.internetGateway, "id"),
+  };
+  composer.managed(resources.route("public"), "Route", publicRoute, (ids) => ({
+    forProvider: { region, ...ids, destinationCidrBlock: everywhere },
+  }));
+}
+
+/**
+ * VPC with a public and a private subnet in each zone, and a route to the internet for the nodes: the same layout as the hub's. Without such a way
+ * the private half of it.
+ */
 export function composeNetwork(context: Context): void {
   if (context.spoke.spec.network.existing !== undefined) return;
   const { composer, facts, plan, spoke, tags } = context;
@@ -175,24 +187,11 @@ export function composeNetwork(context: Context): void {
   composer.managed(resources.vpc, "VPC", { network: cidr }, ({ network }) => ({
     forProvider: { region, cidrBlock: network, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },
   }));
-  const vpc = { vpcId: facts.text(resources.vpc, "id") };
-  composer.managed(resources.internetGateway, "InternetGateway", vpc, ({ vpcId }) => ({
-    forProvider: { region, vpcId, tags: tags("internet") },
-  }));
   for (const zone of zones(context)) {
-    subnet(context, "public", zone);
-    subnet(context, "private", zone);
+    for (const side of sidesOf(context)) subnet(context, side, zone);
     routing(context, `private-${zone}`, "private", [zone]);
   }
-  routing(context, "public", "public", zones(context));
-  const publicRoute = {
-    routeTableId: facts.text(resources.routeTable("public"), "id"),
-    gatewayId: facts.readyText(resources.internetGateway, "id"),
-  };
-  composer.managed(resources.route("public"), "Route", publicRoute, (ids) => ({
-    forProvider: { region, ...ids, destinationCidrBlock: internet },
-  }));
-  storageEndpoint(context);
+  if (!isIsolated(context)) internet(context);
   const nats = natZones(context);
   for (const zone of nats) natGateway(context, zone);
   for (const zone of nats.length > 0 ? zones(context) : []) {
@@ -201,7 +200,7 @@ export function composeNetwork(context: Context): void {
       natGatewayId: facts.readyText(resources.natGateway(nats.includes(zone) ? zone : (nats[0] as number)), "id"),
     };
     composer.managed(resources.route(`private-${zone}`), "Route", needs, (ids) => ({
-      forProvider: { region, ...ids, destinationCidrBlock: internet },
+      forProvider: { region, ...ids, destinationCidrBlock: everywhere },
     }));
   }
 }

@@ -21,6 +21,7 @@ import {
 import { addonVersions, runningVersion } from "../plan.ts";
 import { type Resource, resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
+import { nodesReachAws } from "./endpoints.ts";
 import { isDeleting } from "./guard.ts";
 import { nodeRoutes, nodeSubnetIds } from "./network.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
@@ -138,6 +139,7 @@ function nodeGroup(context: Context, group: NodeGroup, groups: readonly NodeGrou
     version: fact("controlPlane", version),
     subnetIds: nodeSubnetIds(context),
     wayOut: facts.ready(...nodeRoutes(context)),
+    endpoints: nodesReachAws(context),
     nodeRoleArn: facts.text(resources.role("node"), "arn"),
     rolePolicies: facts.ready(...roleResources(role)),
     launchTemplate: facts.text(template, "id"),

@@ -1,9 +1,12 @@
 /** Endpoints of AWS services in a VPC. */
+import { crc32 } from "node:zlib";
 import * as sdk from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
+import { hasCode, orGone } from "../errors.ts";
 import { composite } from "../handler.ts";
+import { poll } from "../poll.ts";
 import { api, arnOf, ec2, list } from "./define.ts";
 
 async function endpoint(aws: Aws, id: string) {
@@ -52,7 +55,7 @@ export const vpcEndpoint = ec2({
     networkInterfaceIds: out(undefined, { type: "set" }),
     ownerId: out(),
     prefixListId: out(),
-    privateDnsEnabled: out(undefined, { type: "boolean" }),
+    privateDnsEnabled: { type: "boolean", fixed, computed },
     requesterManaged: out(undefined, { type: "boolean" }),
     securityGroupIds: out(({ Groups }) => list(Groups).map(({ GroupId }) => GroupId), { type: "set" }),
     state: out(),
@@ -82,6 +85,76 @@ export const vpcEndpoint = ec2({
     const failure = Unsuccessful?.[0]?.Error;
     if (failure && !failure.Code?.endsWith("NotFound")) throw new Error(`${failure.Code}: ${failure.Message}`);
   },
+});
+
+const modify = (aws: Aws, request: sdk.ModifyVpcEndpointCommandInput) =>
+  api(aws).send(new sdk.ModifyVpcEndpointCommand(request));
+
+/** An endpoint is usable again a while after its subnets have changed. */
+async function settled(aws: Aws, id: string): Promise<void> {
+  await poll({ what: `VPC endpoint ${id} to be available`, timeout: aws.timeout }, async () => {
+    const state = (await endpoint(aws, id))?.State?.toLowerCase();
+    return state === "pending" ? undefined : true;
+  });
+}
+
+const inSubnet = composite("/", "vpcEndpointId", "subnetId");
+
+/** One subnet of an interface endpoint: EC2 makes a network interface in it. */
+export const vpcEndpointSubnetAssociation = define({
+  token: "aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation",
+  crossplane: { kind: "ec2/VPCEndpointSubnetAssociation" },
+  idOf: inSubnet.idOf,
+  fields: {
+    subnetId: { fixed },
+    vpcEndpointId: { fixed },
+  },
+  async create(aws, _request, { subnetId = "", vpcEndpointId = "" }) {
+    await modify(aws, { VpcEndpointId: vpcEndpointId, AddSubnetIds: [subnetId] });
+    await settled(aws, vpcEndpointId);
+  },
+  async find(aws, id) {
+    const { vpcEndpointId: VpcEndpointId, subnetId: SubnetId } = inSubnet.partsOf(id);
+    const found = await endpoint(aws, VpcEndpointId);
+    return found?.SubnetIds?.includes(SubnetId) ? { VpcEndpointId, SubnetId } : undefined;
+  },
+  async delete(aws, id) {
+    const { vpcEndpointId: VpcEndpointId, subnetId } = inSubnet.partsOf(id);
+    await removing(modify(aws, { VpcEndpointId, RemoveSubnetIds: [subnetId] }));
+  },
+});
+
+/** An endpoint that is being deleted can't be changed any more, and takes everything of it along. */
+async function removing(call: Promise<unknown>): Promise<void> {
+  try {
+    await orGone(call);
+  } catch (error) {
+    if (!hasCode(error, "InvalidParameter")) throw error;
+  }
+}
+
+/** One security group of an interface endpoint. Its id is `a-<endpoint><crc32 of the group>`, as Terraform makes it. */
+export const vpcEndpointSecurityGroupAssociation = define({
+  token: "aws:ec2/securityGroupAssociation:SecurityGroupAssociation",
+  crossplane: { kind: "ec2/VPCEndpointSecurityGroupAssociation" },
+  idOf: ({ securityGroupId, vpcEndpointId }) =>
+    typeof securityGroupId === "string" && typeof vpcEndpointId === "string"
+      ? `a-${vpcEndpointId}${crc32(securityGroupId)}`
+      : undefined,
+  fields: {
+    securityGroupId: { fixed },
+    vpcEndpointId: { fixed },
+  },
+  create: (aws, _request, { securityGroupId = "", vpcEndpointId = "" }) =>
+    modify(aws, { VpcEndpointId: vpcEndpointId, AddSecurityGroupIds: [securityGroupId] }),
+  async find(aws, _id, { securityGroupId, vpcEndpointId }) {
+    if (vpcEndpointId === undefined) return undefined;
+    const found = await endpoint(aws, vpcEndpointId);
+    const isMember = found?.Groups?.some(({ GroupId }) => GroupId === securityGroupId);
+    return isMember ? { VpcEndpointId: vpcEndpointId, SecurityGroupId: securityGroupId } : undefined;
+  },
+  delete: (aws, _id, { securityGroupId = "", vpcEndpointId = "" }) =>
+    removing(modify(aws, { VpcEndpointId: vpcEndpointId, RemoveSecurityGroupIds: [securityGroupId] })),
 });
 
 const association = composite("/", "vpcEndpointId", "routeTableId");

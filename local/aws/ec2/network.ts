@@ -60,6 +60,36 @@ export const vpc = ec2({
   },
 });
 
+/** A further block of a VPC. */
+export const vpcIpv4CidrBlockAssociation = define({
+  token: "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
+  crossplane: { kind: "ec2/VPCIPv4CidrBlockAssociation" },
+  states: {
+    what: "block",
+    of: ({ CidrBlockState }) => (CidrBlockState as { State?: string } | undefined)?.State,
+    usable: ["associated"],
+    pending: ["associating"],
+    leaving: [],
+    reason: ({ CidrBlockState }) => (CidrBlockState as { StatusMessage?: string } | undefined)?.StatusMessage,
+  },
+  fields: {
+    vpcId: { fixed },
+    cidrBlock: { fixed },
+  },
+  create: async (aws, request) =>
+    (await api(aws).send(new sdk.AssociateVpcCidrBlockCommand(request as unknown as sdk.AssociateVpcCidrBlockRequest)))
+      .CidrBlockAssociation?.AssociationId,
+  async find(aws, id) {
+    const filter = { Name: "cidr-block-association.association-id", Values: [id] };
+    const { Vpcs = [] } = await api(aws).send(new sdk.DescribeVpcsCommand({ Filters: [filter] }));
+    const found = Vpcs.flatMap(({ VpcId, CidrBlockAssociationSet = [] }) =>
+      CidrBlockAssociationSet.map((each) => ({ ...each, VpcId })),
+    ).find(({ AssociationId }) => AssociationId === id);
+    return found?.CidrBlockState?.State === "disassociated" ? undefined : found;
+  },
+  delete: (aws, id) => api(aws).send(new sdk.DisassociateVpcCidrBlockCommand({ AssociationId: id })),
+});
+
 export const subnet = ec2({
   token: "aws:ec2/subnet:Subnet",
   crossplane: { kind: "ec2/Subnet", asynchronous: true },

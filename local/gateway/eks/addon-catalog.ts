@@ -64,7 +64,29 @@ export const CATALOG: readonly CatalogEntry[] = [
     own: "v1.20.4-eksbuild.1",
     eks: { "1.34": "v1.22.4-eksbuild.3", "1.35": "v1.22.4-eksbuild.3", "1.36": "v1.22.4-eksbuild.3" },
     // Not a boolean: EKS's schema wants it as a string (aws eks describe-addon-configuration --addon-name vpc-cni).
-    properties: { [NETWORK_POLICY]: { type: "string", enum: ["true", "false"] } },
+    properties: {
+      [NETWORK_POLICY]: { type: "string", enum: ["true", "false"] },
+      env: { type: "object", additionalProperties: { type: "string" } },
+      // The chart has it so (charts/aws-vpc-cni of amazon-vpc-cni-k8s: templates/eniconfig.yaml).
+      eniConfig: {
+        type: "object",
+        properties: {
+          create: { type: "boolean" },
+          region: { type: "string" },
+          subnets: {
+            type: "object",
+            additionalProperties: {
+              type: "object",
+              properties: { id: { type: "string" }, securityGroups: { type: "array", items: { type: "string" } } },
+              required: ["id"],
+              additionalProperties: false,
+            },
+          },
+        },
+        required: ["create", "region", "subnets"],
+        additionalProperties: false,
+      },
+    },
   },
   { name: "aws-ebs-csi-driver", type: "storage", own: "v1.51.0-eksbuild.1" },
   { name: POD_IDENTITY_AGENT, type: "security", own: "v1.3.10-eksbuild.2" },

@@ -20,7 +20,7 @@ VERSION = "1.5.33"
 # In this order: authorization wraps what those before it replace.
 EXTENSIONS = (
     "credentials", "policy_variables", "accounts", "secrets", "iam", "managed_policies", "kms", "ec2", "load_balancer_interfaces", "load_balancers",
-    "classic_load_balancers", "peering", "nat_gateways", "filters", "flow_logs", "scaling_groups", "duplicates", "dependencies", "dynamodb", "rds", "sqs",
+    "classic_load_balancers", "peering", "nat_gateways", "filters", "flow_logs", "vpc_blocks", "interface_endpoints", "scaling_groups", "duplicates", "dependencies", "dynamodb", "rds", "sqs",
     "ssm", "route53", "asserted", "quotas", "web_identity", "service_sessions",
     "session_tags", "authorization", "faults", "persistence",
 )

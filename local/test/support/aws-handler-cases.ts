@@ -186,6 +186,25 @@ export const cases: HandlerCase[] = [
     },
   },
   {
+    token: "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
+    inputs: async (make) => ({ vpcId: await vpc(make), cidrBlock: "100.64.0.0/16" }),
+  },
+  {
+    token: "aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation",
+    inputs: async (make) => {
+      const vpcId = await vpc(make);
+      const subnetId = await subnet(make, vpcId);
+      const vpcEndpointId = await make("aws:ec2/vpcEndpoint:VpcEndpoint", {
+        vpcId,
+        serviceName: "com.amazonaws.us-east-1.sts",
+        vpcEndpointType: "Interface",
+        privateDnsEnabled: false,
+        tags,
+      });
+      return { vpcEndpointId, subnetId };
+    },
+  },
+  {
     token: "aws:iam/role:Role",
     inputs: async (make) => ({
       name: "case",

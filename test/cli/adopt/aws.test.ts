@@ -18,6 +18,9 @@ const association = (id: string, subnet: string, state = "associated") =>
 const keyTags = (all: Readonly<Record<string, string>>) => ({
   Tags: Object.entries(all).map(([TagKey, TagValue]) => ({ TagKey, TagValue })),
 });
+const block = (id: string, cidr: string, state = "associated") =>
+  `<item><associationId>${id}</associationId><cidrBlock>${cidr}</cidrBlock><cidrBlockState><state>${state}</state></cidrBlockState></item>`;
+
 /** What KMS answers of a key of AWS, one that only its own policy opens, the spoke's, and one of it that is on its way out. */
 const tagsOfKey = ({ input: { KeyId } }: Asked) =>
   KeyId === "closed" ? new Refusal("AccessDeniedException") : keyTags(KeyId === "aws" ? {} : named("secrets"));
@@ -30,7 +33,7 @@ const answers: Answers = {
   }),
   GetCallerIdentity: identity("arn:aws:iam::111122223333:user/ann", "111122223333"),
   DescribeVpcs: ec2("DescribeVpcs", "vpcSet", [
-    `<vpcId>vpc-1</vpcId><cidrBlock>10.1.0.0/16</cidrBlock>${tags("vpc")}`,
+    `<vpcId>vpc-1</vpcId><cidrBlock>10.1.0.0/16</cidrBlock><cidrBlockAssociationSet>${block("vpc-cidr-assoc-1", "10.1.0.0/16")}${block("vpc-cidr-assoc-2", "100.64.0.0/16")}${block("vpc-cidr-assoc-0", "100.65.0.0/16", "disassociated")}</cidrBlockAssociationSet>${tags("vpc")}`,
     // An endpoint that heeds no filter.
     `<vpcId>vpc-2</vpcId><cidrBlock>10.2.0.0/16</cidrBlock>${tagSet({ ...own, "fleet.internal/fleet": "other" })}`,
   ]),
@@ -99,7 +102,8 @@ describe("what AWS has of a spoke", () => {
     expect(tagged.map(({ id }) => id)).toEqual([
       ...["vpc-1", "subnet-1", "igw-1", "rtb-1", "eipalloc-1", "nat-1", "nat-2", "vpce-1", "fl-1", "lt-1", "1234"],
     ]);
-    expect(tagged).toContainEqual({ kind: "VPC", id: "vpc-1", cidr: "10.1.0.0/16", tags: named("vpc") });
+    const blocks = { "10.1.0.0/16": "vpc-cidr-assoc-1", "100.64.0.0/16": "vpc-cidr-assoc-2" };
+    expect(tagged).toContainEqual({ kind: "VPC", id: "vpc-1", cidr: "10.1.0.0/16", blocks, tags: named("vpc") });
     expect(tagged).toContainEqual(expect.objectContaining({ zone: "eu-west-1a", cidr: "10.1.0.0/18" }));
     expect(tagged.filter(({ vpc }) => vpc === "vpc-1").map(({ id }) => id)).toEqual([
       "subnet-1",

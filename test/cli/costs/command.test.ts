@@ -3,6 +3,7 @@ import { run } from "../../../cli/costs/command.ts";
 import { costsOf, rowOf } from "../../../cli/costs/rows.ts";
 import { hubShape, spokeShape } from "../../../cli/costs/shapes.ts";
 import { tableOf } from "../../../cli/costs/table.ts";
+import type { NatGateways } from "../../../functions/spoke/api.ts";
 import type { Readable } from "../../../infra/settings.ts";
 import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
 
@@ -149,7 +150,7 @@ list prices, the oldest of 2020-05-02: on demand, without traffic, logs and what
 
 describe("what is counted of a cluster", () => {
   const nodes = { instanceTypes: ["m6i.large"], diskSize: 50, min: 1, desired: 2, max: 3 } as never;
-  const network = (natGateways: "single" | "per-zone" | "none") => ({ zones: 3, natGateways });
+  const network = (natGateways: NatGateways) => ({ zones: 3, natGateways });
 
   test("of a spoke: NAT gateways by zones, or else a public address for each node", () => {
     const of = (choice: Parameters<typeof network>[0]) =>
@@ -157,6 +158,14 @@ describe("what is counted of a cluster", () => {
     expect(of("single")).toMatchObject({ natGateways: 1, nodes: [{ arePublic: false }] });
     expect(of("per-zone")).toMatchObject({ natGateways: 3, nodes: [{ arePublic: false }] });
     expect(of("none")).toMatchObject({ natGateways: 0, nodes: [{ arePublic: true }] });
+    expect(of("isolated")).toMatchObject({ natGateways: 0, nodes: [{ arePublic: false }] });
+  });
+
+  test("of a spoke: its interface endpoints in every zone, and none of those that are routes", () => {
+    const endpoints = ["dynamodb", "sts", "ec2"] as const;
+    const shape = spokeShape({ region: "eu-west-1", network: { ...network("single"), endpoints }, nodes });
+    expect(shape).toMatchObject({ endpointZones: 6 });
+    expect(spokeShape({ region: "eu-west-1", network: network("single"), nodes })).toMatchObject({ endpointZones: 0 });
   });
 
   test("of a spoke in a network that is somebody else's: no NAT gateway, and its nodes by group", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from "vitest";
+import { interfaceServices } from "../../../functions/spoke/endpoints.ts";
 import {
   existingIds,
   numberedResources,
@@ -20,6 +21,8 @@ const network = {
   availabilityZones: ["us-east-1a", "us-east-1b", "us-east-1c"],
   natGateways: "per-zone",
   flowLogs: "ALL",
+  endpoints: ["dynamodb", ...interfaceServices],
+  podCidr: "100.64.0.0/16",
 };
 const id = (prefix: string, count: number) => `${prefix}-${String(count).padStart(17, "0")}`;
 
@@ -27,9 +30,10 @@ const id = (prefix: string, count: number) => `${prefix}-${String(count).padStar
 const existing = {
   vpc: id("vpc", 1),
   "internet-gateway": id("igw", 1),
+  "pod-block": id("vpc-cidr-assoc", 1),
   ...Object.fromEntries(
     [0, 1, 2].flatMap((zone) => [
-      ...["public", "private"].flatMap((side) => [
+      ...["public", "private", "pod"].flatMap((side) => [
         [`subnet-${side}-${zone}`, id("subnet", zone)],
         [`association-${side}-${zone}`, id("rtbassoc", zone)],
       ]),
@@ -40,6 +44,10 @@ const existing = {
   ),
   "route-table-public": id("rtb", 9),
   "endpoint-s3": id("vpce", 1),
+  "endpoint-dynamodb": id("vpce", 2),
+  ...Object.fromEntries(
+    interfaceServices.map((service, index) => [`endpoint-${service.replace(".", "-")}`, id("vpce", 3 + index)]),
+  ),
   "flow-log-all": id("fl", 1),
   key: "1234abcd-12ab-34cd-56ef-1234567890ab",
   "launch-template": id("lt", 1),
@@ -63,6 +71,7 @@ const foundByName = [
     "Role",
   ],
   ...["RolePolicy", "RolePolicyAttachment", "Route", "VPCEndpointRouteTableAssociation"],
+  ...["VPCEndpointSecurityGroupAssociation", "VPCEndpointSubnetAssociation"],
 ];
 
 describe("the table of what AWS numbers", () => {

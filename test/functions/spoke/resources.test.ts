@@ -78,9 +78,12 @@ describe("every composed resource", () => {
   );
 
   it.skipIf(schemaFolder === undefined)(
-    "is of a kind whose schema is at hand, but for flow logs, the log group and the routes of endpoints",
+    "is of a kind whose schema is at hand, but for flow logs, the log group, what joins endpoints and blocks of VPCs",
     () => {
-      expect(unknownToProvider()).toEqual(["FlowLog", "Group", "VPCEndpointRouteTableAssociation"]);
+      expect(unknownToProvider()).toEqual([
+        ...["FlowLog", "Group", "VPCEndpointRouteTableAssociation", "VPCEndpointSecurityGroupAssociation"],
+        ...["VPCEndpointSubnetAssociation", "VPCIPv4CidrBlockAssociation"],
+      ]);
     },
   );
 

@@ -199,13 +199,33 @@ const twins: Twin[] = [
     },
     { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
-  ...["DeleteVpc", "ModifyVpcAttribute", "DetachInternetGateway", "ReplaceRoute"].map(
+  ...["DeleteVpc", "ModifyVpcAttribute", "AssociateVpcCidrBlock", "DetachInternetGateway", "ReplaceRoute"].map(
     (action): Twin => [
       `call ${action} on a network without the fleet's tag, such as a VPC that the hub uses by its id`,
       { action: `ec2:${action}`, resource: "*", context: { ...region, ...ofFleet } },
       untagged,
     ],
   ),
+  [
+    "put an interface endpoint into a subnet without the fleet's tag",
+    { action: "ec2:ModifyVpcEndpoint", resource: ec2("subnet"), context: { ...region, ...ofFleet } },
+    untagged,
+  ],
+  [
+    "let an endpoint without the fleet's tag join a group, which it may with one that has it",
+    { action: "ec2:ModifyVpcEndpoint", resource: ec2("vpc-endpoint"), context: { ...region, ...ofFleet } },
+    untagged,
+  ],
+  [
+    "change what a security group lets in, which endpoints only join",
+    { action: "ec2:ModifyVpcEndpoint", resource: ec2("security-group"), context: region },
+    { action: "ec2:AuthorizeSecurityGroupIngress" },
+  ],
+  [
+    "change names in hosted zones, which VPCs only join",
+    { action: "route53:AssociateVPCWithHostedZone", resource: "arn:aws:route53:::hostedzone/Z1" },
+    { action: "route53:ChangeResourceRecordSets" },
+  ],
   ...[
     ["DeleteNatGateway", "natgateway/nat-1"],
     ["DeleteLaunchTemplate", "launch-template/lt-1"],

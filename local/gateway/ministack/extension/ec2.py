@@ -18,6 +18,8 @@ _MAKES = {
     "CreateSecurityGroup": "security-group", "CreateSnapshot": "snapshot", "CreateSubnet": "subnet", "CreateVolume": "volume",
     "CreateFlowLogs": "vpc-flow-log", "CreateVpc": "vpc", "CreateVpcEndpoint": "vpc-endpoint", "CreateVpcPeeringConnection": "vpc-peering-connection",
 }
+# Where a VPC has the blocks that vpc_blocks.py adds.
+VPC_BLOCKS = "_fleet_blocks"
 # Where a route leads is no resource of the call that makes it.
 _TARGETS = ("CreateRoute", "ReplaceRoute")
 _ID = re.compile(r"^([a-z]+)-[0-9a-f]+$")
@@ -74,7 +76,9 @@ def request_resources(ec2, call):
 
 
 def identified(ec2, value):
-    """The ids that a value stands for: an association is one of a route table with a subnet, or of an address."""
+    """The ids that a value stands for: an association is one of a route table with a subnet, of an address, or of a VPC with a block."""
+    if value.startswith("vpc-cidr-assoc-"):
+        return [id_ for id_, vpc in ec2._vpcs.items() if value in vpc.get(VPC_BLOCKS, {})]
     if value.startswith("rtbassoc-"):
         return [
             id_ for table, record in ec2._route_tables.items() for joined in record.get("Associations", [])

@@ -64,6 +64,7 @@ def extend(_app, _secret):
     ec2._ACTION_MAP.update(
         DescribeAddresses=describe(addresses, "AllocationId", _OF_ADDRESSES, "DescribeAddressesResponse", "addressesSet", address_item),
         DescribeVpcEndpoints=describe(
-            lambda: ec2._vpc_endpoints.values(), "VpcEndpointId", _OF_ENDPOINTS, "DescribeVpcEndpointsResponse", "vpcEndpointSet", ec2._vpce_fields_xml,
+            lambda: ec2._vpc_endpoints.values(), "VpcEndpointId", _OF_ENDPOINTS, "DescribeVpcEndpointsResponse", "vpcEndpointSet",
+            lambda endpoint: ec2._vpce_fields_xml(endpoint),
         ),
     )

@@ -84,6 +84,17 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": [
     ...([also("RouteTableId", "VpcEndpointId"), also("RouteTableId", "VpcEndpointId")] as const),
   ],
+  "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": [
+    ec2.AssociateVpcCidrBlockRequest$,
+    ec2.VpcCidrBlockAssociation$,
+    also("VpcId"),
+  ],
+  "aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation": [
+    ...([also("SubnetId", "VpcEndpointId"), also("SubnetId", "VpcEndpointId")] as const),
+  ],
+  "aws:ec2/securityGroupAssociation:SecurityGroupAssociation": [
+    ...([also("SecurityGroupId", "VpcEndpointId"), also("SecurityGroupId", "VpcEndpointId")] as const),
+  ],
   "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": [
     also("GroupId", "IpProtocol", "FromPort", "ToPort", "CidrIpv4", "Description"),
     ec2.SecurityGroupRule$,

@@ -27,6 +27,7 @@ const withTags = [
 export function inAwsOf(world: World): InAws {
   const objects = [...world.live.values()].map(({ object }) => object);
   const of = (kind: string) => objects.filter((object) => object.kind === kind);
+  const blocks = of("VPCIPv4CidrBlockAssociation").map((each) => [String(forProvider(each)["cidrBlock"]), idOf(each)]);
   const associations = of("RouteTableAssociation").map((object) => ({ id: idOf(object), ...forProvider(object) }));
   const tagged = objects
     .filter((object) => withTags.includes(object.kind) && !isOnlyObserved(object))
@@ -37,6 +38,7 @@ export function inAwsOf(world: World): InAws {
       return {
         ...{ kind: object.kind as Tagged["kind"], id, tags: tags as Tags },
         ...{ cidr: cidrBlock as string | undefined, zone: availabilityZone as string | undefined },
+        ...(object.kind === "VPC" ? { blocks: Object.fromEntries(blocks) } : {}),
         associations: Object.fromEntries(own.map((each) => [String(at(each, "subnetId")), each.id])),
       };
     });

@@ -29,6 +29,12 @@ const references: Readonly<Record<string, readonly [field: string, kinds: readon
     ["routeTableId", ["RouteTable"]],
     ["vpcEndpointId", ["VPCEndpoint"]],
   ],
+  VPCIPv4CidrBlockAssociation: [["vpcId", ["VPC"]]],
+  VPCEndpointSecurityGroupAssociation: [["vpcEndpointId", ["VPCEndpoint"]]],
+  VPCEndpointSubnetAssociation: [
+    ["subnetId", ["Subnet"]],
+    ["vpcEndpointId", ["VPCEndpoint"]],
+  ],
   NATGateway: [
     ["subnetId", ["Subnet"]],
     ["allocationId", ["EIP"]],
@@ -56,12 +62,20 @@ export function reported(key: string, object: KubeObject, all: ReadonlyMap<strin
   };
 }
 
+/** Whether an endpoint has network interfaces. */
+const isInterface = (key: string): boolean => !/^endpoint-(s3|dynamodb)$/.test(key);
+
 /** Kinds and keys that must be gone before AWS, EKS or Flux let something go: the order that the design asks for. */
 function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)[] {
   const untilBootstrapIsGone = ["Kustomization"];
   switch (kind) {
     case "VPC":
-      return ["Subnet", "InternetGateway", "RouteTable", "VPCEndpoint", "FlowLog", "Cluster"];
+      return [
+        ...["Subnet", "InternetGateway", "RouteTable", "VPCEndpoint", "FlowLog", "Cluster"],
+        "VPCIPv4CidrBlockAssociation",
+      ];
+    case "VPCIPv4CidrBlockAssociation":
+      return [/^subnet-pod/];
     case "Subnet":
       return ["NATGateway", "RouteTableAssociation", "Cluster", "NodeGroup"];
     case "InternetGateway":
@@ -73,13 +87,19 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
     case "RouteTable":
       return ["Route", "RouteTableAssociation", "VPCEndpointRouteTableAssociation"];
     case "VPCEndpoint":
-      return ["VPCEndpointRouteTableAssociation"];
+      return isInterface(key) ? ["NodeGroup", ...untilBootstrapIsGone] : ["VPCEndpointRouteTableAssociation"];
+    case "VPCEndpointSecurityGroupAssociation":
+    case "VPCEndpointSubnetAssociation":
+      return ["NodeGroup", ...untilBootstrapIsGone];
     case "Route":
     case "RouteTableAssociation":
     case "VPCEndpointRouteTableAssociation":
       return ["NodeGroup", "Cluster", ...untilBootstrapIsGone];
     case "Cluster":
-      return ["NodeGroup", "Addon", "AccessEntry", "AccessPolicyAssociation", ...untilBootstrapIsGone];
+      return [
+        ...["NodeGroup", "Addon", "AccessEntry", "AccessPolicyAssociation", "VPCEndpointSecurityGroupAssociation"],
+        ...["VPCEndpointSubnetAssociation", /^endpoint-(?!s3|dynamodb)/, ...untilBootstrapIsGone],
+      ];
     case "Role":
       return (
         {

@@ -47,6 +47,12 @@ const shared = {
 
 /** A group of nodes beside one that every Spoke needs. */
 const groups = (change: object) => ({ spec: { nodeGroups: [{ name: "nodes" }, { name: "gpu", ...change }] } });
+/**
+ * Without these a cluster that has no way to the internet does not come up: nodes and the VPC CNI call EC2, images come from ECR, controllers
+ * assume their roles at STS, External Secrets reads at Secrets Manager.
+ */
+export const isolatedServices = ["ec2", "ecr.api", "ecr.dkr", "secretsmanager", "sts"] as const;
+
 const preferred = { key: "a", effect: "PreferNoSchedule" };
 const elsewhere = { network: { cidr: "10.100.0.0/16" }, existing: { madeBy: "ClusterAPI" } };
 
@@ -581,12 +587,93 @@ export const ruleCases: readonly RuleCase[] = [
     name: "a flow log with another network",
     before: { spec: { network: { cidr: "10.100.0.0/16" } } },
     change: { spec: { network: { flowLogs: "ALL" } } },
-    refused: "network can't be changed while the cluster lives in it, but for flowLogs",
+    refused: "network can't be changed while the cluster lives in it, but for flowLogs and endpoints",
   },
   {
     name: "a flow log of a VPC that is there",
     change: { spec: { network: { existing: shared, flowLogs: "ALL" } } },
     refused: "the owner of network.existing decides on flow logs of it",
+  },
+  { name: "a block for pods", change: { spec: { network: { podCidr: "100.64.0.0/16" } } } },
+  {
+    name: "a block for pods beside a network of the Spoke's own",
+    change: { spec: { network: { cidr: "100.65.0.0/20", podCidr: "100.65.16.0/20" } } },
+  },
+  ...["10.1.0.0/16", "100.64.0.0/15", "100.64.0.0/21", "100.64.1.0/16", "198.19.0.0/16", "fd00::/16", "pods"].map(
+    (podCidr) => ({
+      name: `a block for pods that is ${podCidr}`,
+      change: { spec: { network: { podCidr } } },
+      refused: "network.podCidr must be an IPv4 network from /16 to /20 inside 100.64.0.0/10",
+    }),
+  ),
+  {
+    name: "a block for pods in the network of the Spoke",
+    change: { spec: { network: { cidr: "100.64.0.0/16", podCidr: "100.64.16.0/20" } } },
+    refused: "network.podCidr 100.64.16.0/20 and network.cidr 100.64.0.0/16 overlap",
+  },
+  {
+    name: "a block for pods around the network of the Spoke",
+    change: { spec: { network: { cidr: "100.64.16.0/20", podCidr: "100.64.0.0/16" } } },
+    refused: "overlap: choose blocks that share no address",
+  },
+  {
+    name: "a block for pods in a VPC that is there",
+    change: { spec: { network: { existing: shared, podCidr: "100.64.0.0/16" } } },
+    refused: "network.podCidr is for a VPC of the Spoke's own",
+  },
+  {
+    name: "a block for pods later",
+    before: {},
+    change: { spec: { network: { podCidr: "100.64.0.0/16" } } },
+    refused: "network can't be changed",
+  },
+  { name: "endpoints", change: { spec: { network: { endpoints: ["ecr.api", "dynamodb"] } } } },
+  { name: "endpoints later", before: {}, change: { spec: { network: { endpoints: ["sts"] } } } },
+  {
+    name: "other endpoints",
+    before: { spec: { network: { endpoints: ["sts"] } } },
+    change: { spec: { network: { endpoints: ["ec2"] } } },
+  },
+  { name: "no endpoints any more", before: { spec: { network: { endpoints: ["sts"] } } }, change: {} },
+  {
+    name: "an endpoint for S3, which is there anyway",
+    change: { spec: { network: { endpoints: ["s3"] } } },
+    refused: "spec.network.endpoints",
+    at: "spec.network.endpoints.0",
+  },
+  {
+    name: "endpoints in a VPC that is there",
+    change: { spec: { network: { existing: shared, endpoints: ["sts"] } } },
+    refused: "the owner of network.existing makes the endpoints in it",
+  },
+  {
+    name: "no way to the internet, with what a cluster needs then",
+    change: { spec: { network: { natGateways: "isolated", endpoints: [...isolatedServices, "logs"] } } },
+  },
+  ...isolatedServices.map((missing) => ({
+    name: `no way to the internet and no endpoint for ${missing}`,
+    change: {
+      spec: {
+        network: { natGateways: "isolated", endpoints: isolatedServices.filter((service) => service !== missing) },
+      },
+    },
+    refused: "network.natGateways isolated needs ec2, ecr.api, ecr.dkr, secretsmanager and sts in network.endpoints",
+  })),
+  {
+    name: "no way to the internet and no endpoints",
+    change: { spec: { network: { natGateways: "isolated" } } },
+    refused: "network.natGateways isolated needs",
+  },
+  {
+    name: "no way to the internet any more",
+    before: { spec: { network: { endpoints: [...isolatedServices] } } },
+    change: { spec: { network: { natGateways: "isolated", endpoints: [...isolatedServices] } } },
+    refused: "network can't be changed",
+  },
+  {
+    name: "endpoints of a cluster that Cluster API makes",
+    change: { spec: { existing: { madeBy: "ClusterAPI" }, network: { cidr: "10.100.0.0/16", endpoints: ["sts"] } } },
+    refused: "existing.madeBy can't go with network.endpoints",
   },
   { name: "a VPC that is there", change: { spec: { network: { existing: shared } } } },
   {
