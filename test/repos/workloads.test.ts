@@ -77,7 +77,7 @@ describe("an application's folder in gitops-workloads", () => {
     expect(given).toEqual(expect.arrayContaining(asked));
   });
 
-  test("lets nothing in or out but DNS, AWS's APIs over TLS, databases in the VPC, the application's port from the platform, and its metrics from Prometheus", () => {
+  test("lets nothing in or out but DNS, AWS's APIs over TLS, databases in the VPC, the application's port from the platform and from load balancers where the cluster has any, and its metrics from Prometheus", () => {
     const policies = governed.filter(({ kind }) => kind === "NetworkPolicy");
     const everyPod = { podSelector: {} };
     expect(Object.fromEntries(policies.map(({ metadata, spec }) => [metadata.name, spec]))).toEqual({
@@ -133,6 +133,14 @@ describe("an application's folder in gitops-workloads", () => {
             ],
             ports: [{ port: "http", protocol: "TCP" }],
           },
+        ],
+      },
+      "allow-load-balancers": {
+        ...everyPod,
+        policyTypes: ["Ingress"],
+        ingress: [
+          // Without the add-on nobody has this address. An empty list would admit everybody.
+          { from: [{ ipBlock: { cidr: "255.255.255.255/32" } }], ports: [{ port: "http", protocol: "TCP" }] },
         ],
       },
       "allow-metrics": {
