@@ -1,4 +1,8 @@
-import { type DescribeNetworkInterfacesCommandOutput, DescribeNetworkInterfacesCommand, EC2Client } from "@aws-sdk/client-ec2";
+import {
+  DescribeNetworkInterfacesCommand,
+  type DescribeNetworkInterfacesCommandOutput,
+  EC2Client,
+} from "@aws-sdk/client-ec2";
 import {
   DescribeListenersCommand,
   DescribeLoadBalancersCommand,

@@ -22,12 +22,12 @@ import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
 import { type InstanceStore, openStore } from "./eks/store.ts";
+import type { balancing } from "./elb/service.ts";
 import { faultsFile, faultsIn } from "./faults/faults.ts";
 import { firsts, HOLD_SECONDS } from "./faults/hold.ts";
 import { throttle } from "./faults/throttle.ts";
 import type { Grafana } from "./grafana/service.ts";
 import { ensureGatewayKey, rootCredentials } from "./key.ts";
-import type { balancing } from "./elb/service.ts";
 import { type Handler, type Log, listen, listener, listenOnSocket } from "./listeners.ts";
 import { ACCOUNT, ministackEndpoint, PARTITION, REGION } from "./ministack.ts";
 import { nodeMetadata } from "./node-metadata.ts";
@@ -151,7 +151,11 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       forward: async (forwarded, headers) => {
         const response = await forward(forwarded, headers);
         if (changesReach(forwarded)) endpoints.add("all");
-        if (credentialScope(forwarded)?.service === "elasticloadbalancing" && !/(^|&)Action=Describe/.test(forwarded.body.toString("latin1"))) balancers.add(ACCOUNT);
+        if (
+          credentialScope(forwarded)?.service === "elasticloadbalancing" &&
+          !/(^|&)Action=Describe/.test(forwarded.body.toString("latin1"))
+        )
+          balancers.add(ACCOUNT);
         return response;
       },
       key,

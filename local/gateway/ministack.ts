@@ -17,7 +17,10 @@ export const PARTITION = "aws";
  * ministack 1.5.33 with our extension (ministack/main.py). `python` is the interpreter of a virtual environment that has it.
  * The key file must exist (`ensureGatewayKey`); its path, never its content, is in the environment.
  */
-export function ministackProcess(instance: Pick<Instance, "dir" | "loopbackAddress" | "balancers">, python: string): ProcessSpec {
+export function ministackProcess(
+  instance: Pick<Instance, "dir" | "loopbackAddress" | "balancers">,
+  python: string,
+): ProcessSpec {
   return {
     id: "ministack",
     argv: [python, fileURLToPath(new URL("ministack/main.py", import.meta.url))],

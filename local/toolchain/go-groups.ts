@@ -125,7 +125,9 @@ export const argocdGroup = addonGroup("argocd", (version) => ({
 // Alone: its own versions.
 export const loadBalancerControllerGroup = addonGroup("aws-load-balancer-controller", (version) => ({
   // Dockerfile
-  "sigs.k8s.io/aws-load-balancer-controller/pkg/version.GitVersion": version("sigs.k8s.io/aws-load-balancer-controller"),
+  "sigs.k8s.io/aws-load-balancer-controller/pkg/version.GitVersion": version(
+    "sigs.k8s.io/aws-load-balancer-controller",
+  ),
 }));
 
 export const addonGroups: readonly GoGroup[] = [

@@ -133,7 +133,12 @@ describe("an Ingress of an application", () => {
     await eventually(120, async () => expect(await ask()).toEqual({ status: 502 }));
     await eventually(120, async () => expect(await health()).toEqual(["unhealthy"]));
     await fetchNow(name, "gitops-workloads", "flux-system");
-    await onSpoke(name, ["annotate", ...inFlux("workloads"), "--overwrite", `reconcile.fluxcd.io/requestedAt=${Date.now()}`]);
+    await onSpoke(name, [
+      "annotate",
+      ...inFlux("workloads"),
+      "--overwrite",
+      `reconcile.fluxcd.io/requestedAt=${Date.now()}`,
+    ]);
     await eventually(300, async () => expect(await ask()).toMatchObject({ status: 200 }));
   });
 

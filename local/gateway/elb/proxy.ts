@@ -47,7 +47,16 @@ function passOn(target: Target, from: IncomingMessage, to: ServerResponse, routi
   const own = forwarded(headers, socket.remoteAddress ?? "", port);
   const { address: host, port: targetPort } = target;
   const call = request(
-    { host, port: targetPort, method, path: url, headers: own, localAddress: routing.source, agent: false, timeout: IDLE_MS },
+    {
+      host,
+      port: targetPort,
+      method,
+      path: url,
+      headers: own,
+      localAddress: routing.source,
+      agent: false,
+      timeout: IDLE_MS,
+    },
     (answer) => {
       to.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(to);

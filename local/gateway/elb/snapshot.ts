@@ -102,10 +102,7 @@ export async function readSnapshot({ ec2, elb }: Clients): Promise<Snapshot> {
   const groups = await Promise.all(
     used.map(
       async (settings) =>
-        [
-          settings.TargetGroupArn ?? "",
-          { settings, targets: await targetsOf(elb, settings.TargetGroupArn) },
-        ] as const,
+        [settings.TargetGroupArn ?? "", { settings, targets: await targetsOf(elb, settings.TargetGroupArn) }] as const,
     ),
   );
   return { balancers: balancers.filter(({ interfaces: own }) => own.length > 0), groups: new Map(groups) };

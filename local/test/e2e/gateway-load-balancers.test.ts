@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import {
   AttachInternetGatewayCommand,
   CreateInternetGatewayCommand,
@@ -14,10 +18,6 @@ import {
 } from "@aws-sdk/client-ec2";
 import * as classic from "@aws-sdk/client-elastic-load-balancing";
 import * as v2 from "@aws-sdk/client-elastic-load-balancing-v2";
-import { once } from "node:events";
-import { createServer, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../instance/command.ts";
 import { allow, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
@@ -246,7 +246,10 @@ describe("an application load balancer that faces the internet", () => {
       const sent = request(url + path, { headers, agent: false }, (answer) => {
         const { statusCode: status } = answer;
         const { location } = answer.headers;
-        buffer(answer).then((read) => resolve({ status, body: read.toString(), ...(location && { location }) }), reject);
+        buffer(answer).then(
+          (read) => resolve({ status, body: read.toString(), ...(location && { location }) }),
+          reject,
+        );
       });
       sent.once("error", reject).end();
     });

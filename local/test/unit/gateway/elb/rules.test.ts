@@ -53,7 +53,10 @@ describe("a forward action", () => {
 
 describe("a redirect", () => {
   test("keeps what it does not change", () => {
-    const action = { Type: "redirect" as const, RedirectConfig: { Protocol: "HTTPS", Port: "443", StatusCode: undefined } };
+    const action = {
+      Type: "redirect" as const,
+      RedirectConfig: { Protocol: "HTTPS", Port: "443", StatusCode: undefined },
+    };
     expect(redirectTo(action, asked("shop.example.com", "/cart"), 80)).toBe("https://shop.example.com:443/cart?a=b");
   });
 });
