@@ -60,7 +60,9 @@ export async function keepBalancerAddresses(
     await removeAddress(publicAddress);
     await removeAddress(sourceOf(instance, publicAddress));
   }
+  const present = new Set(before.map(({ publicAddress }) => publicAddress));
   for (const publicAddress of wanted) {
+    if (present.has(publicAddress)) continue;
     await addAddress(publicAddress);
     await addAddress(sourceOf(instance, publicAddress));
   }

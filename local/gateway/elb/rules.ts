@@ -1,4 +1,4 @@
-import type { Action, Rule, RuleCondition } from "@aws-sdk/client-elastic-load-balancing-v2";
+import type { Action, RedirectActionConfig, Rule, RuleCondition } from "@aws-sdk/client-elastic-load-balancing-v2";
 
 /** What rules look at in a request. */
 export interface Asked {
@@ -54,9 +54,14 @@ export function groupFor({ ForwardConfig, TargetGroupArn }: Action, random: numb
 }
 
 /** Where a redirect leads. @param from port of the listener */
-export function redirectTo({ RedirectConfig = undefined }: Action, asked: Asked, from: number): string {
-  const { Protocol = "#{protocol}", Host = "#{host}", Port = "#{port}", Path = "/#{path}" } = RedirectConfig ?? {};
-  const { Query = "#{query}" } = RedirectConfig ?? {};
+export function redirectTo({ RedirectConfig }: Action, asked: Asked, from: number): string {
+  const {
+    Protocol = "#{protocol}",
+    Host = "#{host}",
+    Port = "#{port}",
+    Path = "/#{path}",
+    Query = "#{query}",
+  }: Partial<RedirectActionConfig> = RedirectConfig ?? {};
   const filled = (text: string) =>
     text
       .replaceAll("#{protocol}", "http")

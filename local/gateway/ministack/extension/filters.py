@@ -1,4 +1,4 @@
-"""Which resources a request asks for: filters whose first value is empty, and those of Elastic IP addresses and VPC endpoints."""
+"""Which resources a request asks for: filters with an empty value, and those of zones, Elastic IP addresses and VPC endpoints."""
 
 import itertools
 import re
@@ -81,8 +81,20 @@ def extend(_app, _secret):
             f"<domain>{address['Domain']}</domain>{optional}{ec2._tag_set_xml(address['AllocationId'])}</item>"
         )
 
+    original_zones = ec2._ACTION_MAP["DescribeAvailabilityZones"]
+
+    def zones(params):
+        """ministack tells of all; more than it asked for makes the AWS Load Balancer Controller panic (pkg/networking/az_info_provider.go)."""
+        status, headers, body = original_zones(params)
+        asked = set(ec2._parse_member_list(params, "ZoneId")) | set(ec2._parse_member_list(params, "ZoneName"))
+        items = re.findall(r"<item>.*?</item>", body.decode(), re.DOTALL)
+        kept = [item for item in items if not asked or asked & set(re.findall(r"<zone(?:Id|Name)>([^<]+)<", item))]
+        found = f"<availabilityZoneInfo>{''.join(kept)}</availabilityZoneInfo>"
+        return status, headers, re.sub(r"<availabilityZoneInfo>.*</availabilityZoneInfo>", found, body.decode(), flags=re.DOTALL).encode()
+
     replace(ec2, "_parse_filters", every_value)
     ec2._ACTION_MAP.update(
+        DescribeAvailabilityZones=zones,
         DescribeAddresses=describe(addresses, "AllocationId", _OF_ADDRESSES, "DescribeAddressesResponse", "addressesSet", address_item),
         DescribeVpcEndpoints=describe(
             lambda: ec2._vpc_endpoints.values(), "VpcEndpointId", _OF_ENDPOINTS, "DescribeVpcEndpointsResponse", "vpcEndpointSet", ec2._vpce_fields_xml,
