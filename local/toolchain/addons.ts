@@ -204,7 +204,7 @@ export const addons = {
   aws_load_balancer_controller: {
     group: loadBalancerControllerGroup,
     module: "sigs.k8s.io/aws-load-balancer-controller",
-    // Its tags have no path of a major version, so Go knows one commit of main alone, after this release (version-stable.txt).
+    // Its tags have no path of a major version, so Go takes commits alone: the newest that is served, after this release (version-stable.txt).
     release: () => "v3.2.2",
     chart: {
       name: "aws-load-balancer-controller",

@@ -53,7 +53,7 @@ const door = async () => (await doorsOf(instance)).find((each) => each.cluster =
 async function ask(): Promise<{ status: number; message?: string }> {
   const found = await door();
   if (found === undefined) return { status: 0 };
-  const answer = await fetch(`${found.url}/api/info`, { signal: AbortSignal.timeout(10_000) });
+  const answer = await fetch(`${found.url}/api/info`, { signal: AbortSignal.timeout(30_000) });
   return { status: answer.status, ...(answer.ok ? ((await answer.json()) as { message: string }) : {}) };
 }
 const balancers = async () => (await elb.send(new DescribeLoadBalancersCommand({}))).LoadBalancers ?? [];
@@ -130,7 +130,7 @@ describe("an Ingress of an application", () => {
     expect(cidrs.join(",")).toBe(data.load_balancer_cidrs);
     // Flux puts it back at its next look, which is minutes away.
     await onSpoke(name, ["delete", "networkpolicy", "allow-load-balancers", "--namespace", APP]);
-    await eventually(120, async () => expect(await ask()).toEqual({ status: 502 }));
+    await eventually(120, async () => expect(await ask()).toEqual({ status: 504 }));
     await eventually(120, async () => expect(await health()).toEqual(["unhealthy"]));
     await fetchNow(name, "gitops-workloads", "flux-system");
     await onSpoke(name, [

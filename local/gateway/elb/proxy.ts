@@ -16,6 +16,8 @@ export interface Routing {
 
 /** An idle target is given up then (ELB User Guide, `idle_timeout.timeout_seconds`). */
 const IDLE_MS = 60_000;
+/** A target that does not answer to a new connection is given up then (ELB User Guide, "HTTP 504: Gateway timeout"). */
+const CONNECT_MS = 10_000;
 
 function askedBy({ method = "GET", url = "/", headers }: IncomingMessage): Asked {
   const at = url.indexOf("?");
@@ -64,9 +66,14 @@ function passOn(target: Target, from: IncomingMessage, to: ServerResponse, routi
     },
   );
   let status = 502;
-  call.once("timeout", () => {
+  const giveUp = (what: string) => {
     status = 504;
-    call.destroy(new Error(`${host}:${targetPort} says nothing for ${IDLE_MS / 1000} seconds`));
+    call.destroy(new Error(what));
+  };
+  call.once("timeout", () => giveUp(`nothing was said for ${IDLE_MS / 1000} seconds`));
+  call.once("socket", (connection) => {
+    const timer = setTimeout(() => giveUp(`no connection within ${CONNECT_MS / 1000} seconds`), CONNECT_MS);
+    for (const event of ["connect", "close"]) connection.once(event, () => clearTimeout(timer));
   });
   call.once("error", (error) => {
     if (to.headersSent) return void to.destroy();

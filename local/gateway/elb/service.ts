@@ -97,8 +97,8 @@ export function balancing(instance: Instance, place: QueryPlace, log: Log) {
       groups = snapshot.groups;
       interfaces = snapshot.balancers.flatMap(({ interfaces: own }) => own);
       await keepBalancerAddresses(instance, interfaces, before);
-      await keepDoors(snapshot.balancers);
       if (interfaces.length > 0 || before.length > 0) await translateOnNodes(instance, interfaces, translated);
+      await keepDoors(snapshot.balancers);
       for (const arn of health.keys()) if (!groups.has(arn)) health.delete(arn);
       const [first] = interfaces;
       if (first === undefined) return "wait";
