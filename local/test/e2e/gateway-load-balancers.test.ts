@@ -4,17 +4,22 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import {
   AttachInternetGatewayCommand,
+  AuthorizeSecurityGroupIngressCommand,
   CreateInternetGatewayCommand,
   CreateSecurityGroupCommand,
+  CreateTagsCommand,
   DeleteInternetGatewayCommand,
   DeleteNetworkInterfaceCommand,
   DeleteSecurityGroupCommand,
   DeleteSubnetCommand,
+  DescribeAvailabilityZonesCommand,
   DescribeNetworkInterfacesCommand,
+  DescribeSecurityGroupsCommand,
   DescribeSubnetsCommand,
   DetachInternetGatewayCommand,
   type EC2Client,
   type NetworkInterface,
+  RevokeSecurityGroupIngressCommand,
 } from "@aws-sdk/client-ec2";
 import * as classic from "@aws-sdk/client-elastic-load-balancing";
 import * as v2 from "@aws-sdk/client-elastic-load-balancing-v2";
@@ -199,6 +204,29 @@ test("rights to load balancers are bound to their tags, and those that come with
     "allowed",
   ]);
   await removing(cloud.deployer, green);
+});
+
+test("EC2 answers what their controller asks: subnets by a role, zones by their IDs, rules with the account of a group", async () => {
+  await ec2.send(new CreateTagsCommand({ Resources: [subnet], Tags: tagged({ "kubernetes.io/role/elb": "1" }) }));
+  const Filters = [
+    { Name: "vpc-id", Values: [vpc] },
+    { Name: "tag:kubernetes.io/role/elb", Values: ["", "1"] },
+  ];
+  const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({ Filters }));
+  expect(Subnets.map(({ SubnetId }) => SubnetId)).toEqual([subnet]);
+  const ZoneIds = ["use1-az2"];
+  const { AvailabilityZones = [] } = await ec2.send(new DescribeAvailabilityZonesCommand({ ZoneIds }));
+  expect(AvailabilityZones.map(({ ZoneId }) => ZoneId)).toEqual(ZoneIds);
+  const [GroupId, other] = [await makeGroup("targets"), await makeGroup("balancers")];
+  const rule = (account: object) => [
+    { IpProtocol: "tcp", FromPort: 80, ToPort: 80, UserIdGroupPairs: [{ GroupId: other, ...account }] },
+  ];
+  await ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions: rule({}) }));
+  const told = rule({ UserId: "000000000000" });
+  await ec2.send(new RevokeSecurityGroupIngressCommand({ GroupId, IpPermissions: told }));
+  const { SecurityGroups } = await ec2.send(new DescribeSecurityGroupsCommand({ GroupIds: [GroupId] }));
+  expect(SecurityGroups?.[0]?.IpPermissions).toEqual([]);
+  for (const each of [GroupId, other]) await ec2.send(new DeleteSecurityGroupCommand({ GroupId: each }));
 });
 
 describe("an application load balancer that faces the internet", () => {
