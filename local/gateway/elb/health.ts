@@ -2,7 +2,7 @@ import { request } from "node:http";
 import type { Group, Target } from "./snapshot.ts";
 
 /** As the API has it (ELB API Reference, TargetHealth). */
-export interface Health {
+interface Health {
   readonly state: "initial" | "healthy" | "unhealthy";
   readonly reason: string;
 }

@@ -5,7 +5,7 @@ import { type Asked, actionsFor, groupFor, redirectTo } from "./rules.ts";
 import type { Listener, Target } from "./snapshot.ts";
 
 /** What a listener looks up for each request. */
-export interface Routing {
+interface Routing {
   /** Undefined when the listener is gone. */
   readonly listener: () => Listener | undefined;
   /** The targets of a group that get requests. */
