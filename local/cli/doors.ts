@@ -25,7 +25,7 @@ export interface Door {
 type Interface = NonNullable<DescribeNetworkInterfacesCommandOutput["NetworkInterfaces"]>[number];
 
 const urlOf = (balancer: string, port: number, interfaces: readonly Interface[]): string | undefined => {
-  const own = interfaces.find(({ Description }) => Description === `ELB ${balancer.split(":loadbalancer/")[1]}`);
+  const own = interfaces.find(({ Description }) => Description === `ELB ${balancer.split(":loadbalancer/")[1] ?? ""}`);
   const address = own?.Association?.PublicIp;
   return address && `http://${address}${port === 80 ? "" : `:${port}`}`;
 };

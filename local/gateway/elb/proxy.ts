@@ -93,7 +93,8 @@ function act(action: Action, asked: Asked, port: number, from: IncomingMessage, 
     const status = Number(action.RedirectConfig?.StatusCode?.replace("HTTP_", "") ?? 301);
     return say(to, status, "", { location: redirectTo(action, asked, port) });
   }
-  if (action.Type !== "forward") return say(to, 501, `501: the embedded cloud has no action ${action.Type}\n`);
+  if (action.Type !== "forward")
+    return say(to, 501, `501: the embedded cloud has no action ${action.Type ?? "without a type"}\n`);
   const targets = routing.targets(groupFor(action, Math.random()) ?? "");
   const target = targets[Math.floor(Math.random() * targets.length)];
   if (target === undefined) return say(to, 503, "503: no target of the target group is in service\n");

@@ -308,7 +308,7 @@ describe("an application load balancer that faces the internet", () => {
     // Those of the tests before go a while later.
     const own = (await interfaces()).find(({ Description }) => Description?.startsWith(`ELB app/${Name}/`));
     expect(own?.PrivateIpAddress).toMatch(/^10\.0\.0\./);
-    url = `http://${own?.Association?.PublicIp}`;
+    url = `http://${own?.Association?.PublicIp ?? ""}`;
   });
   afterAll(() => {
     for (const server of answers.values()) server.close();
