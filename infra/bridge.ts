@@ -89,6 +89,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         partition: account.partition,
         vpcId: network.vpcId,
         vpcCidr: network.cidr,
+        loadBalancerCidrs: [],
         clusterName: cluster.name,
         clusterArn: cluster.arn,
         nodeRole: names.nodeRole,

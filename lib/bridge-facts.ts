@@ -44,6 +44,12 @@ export const clusterFacts = {
     vpcCidr: fact("aws_vpc_cidr", "IPv4 block of the VPC", is.cidr),
     clusterName: fact("aws_cluster_name", "name of the EKS cluster", is.name, "fleet-spoke-payments"),
     clusterArn: fact("cluster_arn", "ARN of the EKS cluster", arn("eks", "cluster/fleet-spoke-payments")),
+    loadBalancerCidrs: fact(
+      "load_balancer_cidrs",
+      "its public subnets, in which load balancers that face the internet are; empty without the add-on `aws_load_balancer_controller`",
+      { ...is.cidrs, absent: "" },
+      "10.64.48.0/22",
+    ),
     nodeRole: fact("node_role_name", "IAM role of the nodes", { ...is.name, absent: "" }, "fleet-spoke-payments-node"),
   },
   databases: {
@@ -224,6 +230,9 @@ const derive = <const Key extends string>(
   from: Derived["from"],
 ): Derived<Key> => ({ key, meaning, form, from });
 
+/** In place of no address: a NetworkPolicy whose `from` is empty admits everybody. */
+const NOBODY = "255.255.255.255/32";
+
 /** The identities of the add-ons that a cluster enables, as Flux substitutes them. */
 function addonIdentities({ addons, identities }: ClusterMetadata): string {
   const rows = addons.flatMap((addon) => {
@@ -269,6 +278,15 @@ export const derivedKeys = [
     "`pull_secret_names` as a manifest has them in `imagePullSecrets` and `packagePullSecrets`",
     is.list,
     ({ pullSecrets }) => JSON.stringify(pullSecrets.map((name) => ({ name }))),
+  ),
+  derive(
+    "load_balancer_peers",
+    "`load_balancer_cidrs` as a manifest has them in `from` of a NetworkPolicy; without any it admits an address that nobody has, and so nobody",
+    { ...is.list, example: '[{"ipBlock":{"cidr":"10.64.48.0/22"}}]', absent: `[{"ipBlock":{"cidr":"${NOBODY}"}}]` },
+    ({ aws }) =>
+      JSON.stringify(
+        (aws.loadBalancerCidrs.length > 0 ? aws.loadBalancerCidrs : [NOBODY]).map((cidr) => ({ ipBlock: { cidr } })),
+      ),
   ),
   derive(
     "addon_identities",

@@ -104,6 +104,7 @@ export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings
       {
         vpcId: "vpc-0b1c2d3e4f5061728",
         vpcCidr: spoke.spec.network.cidr ?? "10.64.0.0/18",
+        publicCidrs: ["10.64.48.0/22", "10.64.52.0/22"],
         arn: arn("eks", `cluster/${names.cluster}`, spoke.spec.region),
         issuer,
         oidcProviderArn: arn("iam", `oidc-provider/${issuer.replace("https://", "")}`, ""),

@@ -4,6 +4,7 @@ export { profileOf, rootAws } from "./aws.ts";
 export type { Choices } from "./choices.ts";
 export { main } from "./command.ts";
 export { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";
+export { doorsOf } from "./doors.ts";
 export { factsOf } from "./facts.ts";
 export type { LocalFleet } from "./fleet.ts";
 export type { Kubectl } from "./flux.ts";

@@ -8,6 +8,7 @@ import { bareRepository, hasPath } from "../git/index.ts";
 import { defaultDir } from "../instance/index.ts";
 import { alone, main } from "./command.ts";
 import { demo } from "./demo.ts";
+import { doorsOf } from "./doors.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { spokesOf } from "./spokes.ts";
 import { hubKubectl } from "./stack-steps.ts";
@@ -20,7 +21,8 @@ async function presentIn({ instance, stack }: LocalFleet): Promise<Present> {
   const spokes = await spokesOf(await hubKubectl(instance(), stack));
   const workloads = bareRepository(instance(), "gitops-workloads");
   const names = spokes.map(({ metadata }) => metadata.name);
-  return { spokes, withApp: names.filter((name) => hasPath(workloads, join("clusters", name, demo.app))) };
+  const doors = await doorsOf(instance());
+  return { spokes, doors, withApp: names.filter((name) => hasPath(workloads, join("clusters", name, demo.app))) };
 }
 
 await main(async () => {

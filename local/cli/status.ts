@@ -8,6 +8,7 @@ import { fleetNames } from "../product.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { differences } from "../toolchain/differences.ts";
 import { main, underWay } from "./command.ts";
+import { doorsOf } from "./doors.ts";
 import { type Kubectl, kubectlFor, objects } from "./flux.ts";
 import {
   clusterNotes,
@@ -23,6 +24,7 @@ import { kubeconfig } from "./kubeconfig.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { spokeLine, spokesOf } from "./spokes.ts";
 import { clustersOf, FLUX_KINDS, reachable } from "./stack-steps.ts";
+import { doorLine } from "./summary.ts";
 
 const EVENTS_SHOWN = 5;
 
@@ -58,6 +60,13 @@ async function showObjects(kubectl: Kubectl): Promise<{ notes: Note[]; fluxObjec
     notes.push(...unready);
   }
   return { notes, fluxObjects };
+}
+
+/** Where a browser on this machine finds the load balancers of Ingresses. */
+async function showDoors(instance: Instance): Promise<void> {
+  const doors = await doorsOf(instance);
+  if (doors.length > 0) console.log("\nLoad balancers");
+  for (const door of doors) process.stdout.write(doorLine(door));
 }
 
 async function showSpokes(kubectl: Kubectl): Promise<Note[]> {
@@ -112,6 +121,7 @@ await main(async () => {
   const folder = await mkdtemp(join(tmpdir(), "fleet-status-"));
   try {
     notes.push(...(await showClusters(instance, folder, absent)));
+    await showDoors(instance);
   } catch (error) {
     notes.push({ sort: absent, text: `the hub can't be looked at: ${firstLine(error)}` });
   } finally {

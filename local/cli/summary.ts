@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { appUrl } from "../app/process.ts";
 import type { Instance } from "../instance/index.ts";
 import { demo, deployerArn, machineCidr, sshUrlOf } from "./demo.ts";
+import type { Door } from "./doors.ts";
 import { isSpokeReady, type Spoke, spokeLine } from "./spokes.ts";
 
 const second = { spoke: "green", environment: "prod" };
@@ -9,6 +10,8 @@ const second = { spoke: "green", environment: "prod" };
 /** What runs at the end of `npm start`. */
 export interface Present {
   readonly spokes: readonly Spoke[];
+  /** The load balancers of Ingresses that face the internet. */
+  readonly doors: readonly Door[];
   /** Names of the spokes for which gitops-workloads has the demo's application. */
   readonly withApp: readonly string[];
 }
@@ -40,33 +43,39 @@ Push a change, Flux applies it:
   kubectl get configmap cluster-info -n flux-system -o yaml
 `;
 
+/** One line on a load balancer. */
+export const doorLine = ({ ingress, url }: Door): string =>
+  `  ${url.padEnd(41)} the load balancer of Ingress ${ingress}\n`;
+
 /** How a spoke is, and what a person can do with it. */
-function onSpoke(instance: Instance, spoke: Spoke, { withApp }: Present): string {
+function onSpoke(instance: Instance, spoke: Spoke, { withApp, doors }: Present): string {
   const { name } = spoke.metadata;
   if (!isSpokeReady(spoke))
     return `
 Spoke ${spokeLine(spoke)}
   kubectl get spoke ${name} -n spokes --watch --output wide
 `;
-  const context = `kubectl --context ${spoke.status?.cluster?.name ?? `fleet-spoke-${name}`}`;
+  const cluster = spoke.status?.cluster?.name ?? `fleet-spoke-${name}`;
+  const context = `kubectl --context ${cluster}`;
+  const open = doors.filter((door) => door.cluster === cluster).map(doorLine);
   const title = `Spoke ${name}${spoke.spec.environment === undefined ? "" : ` (${spoke.spec.environment})`} is running`;
   if (!withApp.includes(name))
     return `
 ${title}:
   ${context} get pods -A
-`;
+${open.join("")}`;
   if (name === demo.spoke)
     return `
 ${title}; gitops-workloads puts ${demo.app} on it. Open it in a browser on this machine:
   ${appUrl(instance)}
   ${context} -n ${demo.app} get tables,queues,pods
-`;
+${open.join("")}`;
   return `
 ${title}; gitops-workloads puts ${demo.app} on it:
   ${context} -n ${demo.app} port-forward service/${demo.app} 9898:http   and in another shell:
   curl http://localhost:9898/api/info
   ${context} -n ${demo.app} get tables,queues,pods
-`;
+${open.join("")}`;
 }
 
 const addSpoke = ({ paths }: Instance) => `

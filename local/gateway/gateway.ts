@@ -6,7 +6,7 @@ import { awsApi } from "./api.ts";
 import type { Workspaces } from "./aps/runtime.ts";
 import { startAps } from "./aps/service.ts";
 import { accountsOfKeys } from "./aws/account-of-key.ts";
-import { pathOf } from "./aws/credential-scope.ts";
+import { credentialScope, pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
 import { jsonResponse } from "./aws/http.ts";
 import { awsLookups } from "./aws/lookups.ts";
@@ -22,6 +22,7 @@ import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
 import { type InstanceStore, openStore } from "./eks/store.ts";
+import type { balancing } from "./elb/service.ts";
 import { faultsFile, faultsIn } from "./faults/faults.ts";
 import { firsts, HOLD_SECONDS } from "./faults/hold.ts";
 import { throttle } from "./faults/throttle.ts";
@@ -91,6 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const aps = await startAps({ ...place, folder: instance.paths.aps, workspaces, aws, now: eks.now, log });
   // Hardly any instance has one: loaded by the first call, which also continues what a killed gateway left half done.
   let grafana: Promise<Grafana> | undefined;
+  let balanced: ReturnType<typeof balancing> | undefined;
   const startedGrafana = async () => {
     const { startGrafana } = await import("./grafana/service.ts");
     return startGrafana({ ...place, folder: instance.paths.grafana, aws, now: eks.now, log });
@@ -119,6 +121,14 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     const { name, account } = parseClusterId(id);
     return reconcilers(account)(name);
   });
+  const balancers = backgroundWork("load balancers of", log, async () => {
+    balanced ??= (await import("./elb/service.ts")).balancing(
+      instance,
+      { endpoint, region: REGION, credentials: rootCredentials(key, ACCOUNT) },
+      log,
+    );
+    return balanced.pass();
+  });
   const oidc = oidcIssuers(store, clusters);
   const assume = serviceSessions({ endpoint, region: REGION, key });
   const accountOf = accountsOfKeys({ endpoint, region: REGION, key });
@@ -141,6 +151,11 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       forward: async (forwarded, headers) => {
         const response = await forward(forwarded, headers);
         if (changesReach(forwarded)) endpoints.add("all");
+        if (
+          credentialScope(forwarded)?.service === "elasticloadbalancing" &&
+          !/(^|&)Action=Describe/.test(forwarded.body.toString("latin1"))
+        )
+          balancers.add(ACCOUNT);
         return response;
       },
       key,
@@ -212,10 +227,13 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   ];
   // Continues what a killed gateway left half done.
   for (const record of store.list()) work.add(clusterIdOf(record.cluster));
+  balancers.add(ACCOUNT);
   return {
     close: async () => {
       await work.stop();
       await endpoints.stop();
+      await balancers.stop();
+      balanced?.close();
       await aps.stop();
       await (await grafana)?.stop();
       for (const server of servers) {

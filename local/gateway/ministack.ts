@@ -17,7 +17,10 @@ export const PARTITION = "aws";
  * ministack 1.5.33 with our extension (ministack/main.py). `python` is the interpreter of a virtual environment that has it.
  * The key file must exist (`ensureGatewayKey`); its path, never its content, is in the environment.
  */
-export function ministackProcess(instance: Pick<Instance, "dir" | "loopbackAddress">, python: string): ProcessSpec {
+export function ministackProcess(
+  instance: Pick<Instance, "dir" | "loopbackAddress" | "balancers">,
+  python: string,
+): ProcessSpec {
   return {
     id: "ministack",
     argv: [python, fileURLToPath(new URL("ministack/main.py", import.meta.url))],
@@ -28,6 +31,7 @@ export function ministackProcess(instance: Pick<Instance, "dir" | "loopbackAddre
       GATEWAY_PORT: String(MINISTACK_PORT),
       MINISTACK_REGION: REGION,
       FLEET_FAULTS: faultsFile(instance),
+      FLEET_PUBLIC_ADDRESSES: instance.balancers.publicCidr,
       FLEET_PUBLIC_PARAMETERS: JSON.stringify(publicParameters()),
       LOG_LEVEL: "WARNING",
       // Listeners on fixed ports that two instances would fight over.

@@ -37,6 +37,11 @@ export function instanceAt(dir: string, index: number) {
     cidr: `100.${64 + index}.0.0/16`,
     /** Where API servers listen behind their endpoints: nodes don't reach it. */
     internalCidr: `100.${64 + index}.253.0/24`,
+    /**
+     * On `lo` where a load balancer uses one: an interface that faces the internet listens at its own of `publicCidr`, and reaches targets from the
+     * one of `sourceCidr` with the same end, which nodes see as its address in the VPC.
+     */
+    balancers: { publicCidr: `100.${64 + index}.252.0/24`, sourceCidr: `100.${64 + index}.251.0/24` },
     /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (2222, 8443), registry (5000). */
     gatewayAddress,
     /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks, Prometheus servers (9600 to 9624). */

@@ -1,4 +1,5 @@
 export * from "./addresses.ts";
+export { type BalancerInterface, keepBalancerAddresses, sourceOf, translateOnNodes } from "./balancers.ts";
 export { cgroupProcesses, hierarchies, removeCgroup } from "./cgroups.ts";
 export { clusterIdOf, parseClusterId } from "./cluster-id.ts";
 export { CommandError, run } from "./command.ts";

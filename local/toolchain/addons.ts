@@ -8,6 +8,7 @@ import {
   imageAutomationGroup,
   kubeStateMetricsGroup,
   kyvernoGroup,
+  loadBalancerControllerGroup,
   metricsServerGroup,
   nodeExporterGroup,
   prometheusGroup,
@@ -197,6 +198,26 @@ export const addons = {
         path: "/manager",
         user: "65532",
         other: other(clusterApiGroup, "sigs.k8s.io/cluster-api-provider-aws/v2"),
+      },
+    },
+  },
+  aws_load_balancer_controller: {
+    group: loadBalancerControllerGroup,
+    module: "sigs.k8s.io/aws-load-balancer-controller",
+    // Its tags have no path of a major version, so Go takes commits alone: the newest that is served, after this release (version-stable.txt).
+    release: () => "v3.2.2",
+    chart: {
+      name: "aws-load-balancer-controller",
+      version: "3.5.0",
+      folder: "helm/aws-load-balancer-controller",
+      appVersion: (version) => version,
+    },
+    // Dockerfile, on a distroless base whose user is root; the chart runs it as another.
+    images: {
+      "public.ecr.aws/eks/aws-load-balancer-controller": {
+        program: "aws-load-balancer-controller",
+        path: "/controller",
+        user: "65532",
       },
     },
   },

@@ -122,6 +122,14 @@ export const argocdGroup = addonGroup("argocd", (version) => ({
   "github.com/argoproj/argo-cd/v3/common.version": version("github.com/argoproj/argo-cd/v3").slice(1),
 }));
 
+// Alone: its own versions.
+export const loadBalancerControllerGroup = addonGroup("aws-load-balancer-controller", (version) => ({
+  // Dockerfile
+  "sigs.k8s.io/aws-load-balancer-controller/pkg/version.GitVersion": version(
+    "sigs.k8s.io/aws-load-balancer-controller",
+  ),
+}));
+
 export const addonGroups: readonly GoGroup[] = [
   externalDnsGroup,
   certManagerGroup,
@@ -133,6 +141,7 @@ export const addonGroups: readonly GoGroup[] = [
   kubeStateMetricsGroup,
   clusterApiGroup,
   argocdGroup,
+  loadBalancerControllerGroup,
 ];
 
 /** The least Go release that builds all of these: the newest of their go directives. */

@@ -29,15 +29,17 @@ let app: Place;
 let neighbour: Place;
 const listeners: ChildProcess[] = [];
 
-/** The namespace and the NetworkPolicies that every application gets. */
-async function application(name: string): Promise<{ namespace: object; policies: object[] }> {
+/** The namespace and the NetworkPolicies that every application gets. @param peers where load balancers are */
+async function application(name: string, peers: readonly string[]): Promise<{ namespace: object; policies: object[] }> {
   const read = async (file: string) => {
     const text = await readFile(join(template, file), "utf8");
     const own = text
       .replaceAll("__app__", name)
       .replaceAll("__tenant__", `team-${name}`)
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable
-      .replaceAll("${aws_vpc_cidr}", `${machine.host}/32`);
+      .replaceAll("${aws_vpc_cidr}", `${machine.host}/32`)
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable
+      .replaceAll("${load_balancer_peers}", JSON.stringify(peers.map((cidr) => ({ ipBlock: { cidr } }))));
     return parseAllDocuments(own).map((document) => document.toJS() as { kind: string });
   };
   const namespace = (await read("namespace.yaml")).find(({ kind }) => kind === "Namespace");
@@ -49,8 +51,10 @@ beforeAll(async () => {
   dns = await machine.pod("kube-system", "coredns", { "k8s-app": "kube-dns" }, { dns: DNS, ready: READINESS });
   const ports = { http: HTTP, metrics: METRICS, https: HTTPS };
   const places: Place[] = [];
-  for (const name of ["orders", "neighbour"]) {
-    const { namespace, policies } = await application(name);
+  // As the bridge says it on a cluster with load balancers, and on one without.
+  const balancers = { orders: `${machine.host}/32`, neighbour: "255.255.255.255/32" };
+  for (const [name, peers] of Object.entries(balancers)) {
+    const { namespace, policies } = await application(name, [peers]);
     await machine.apply(namespace);
     places.push(await machine.pod(name, name, { app: name }, ports));
     await machine.apply(...policies);
@@ -93,6 +97,12 @@ test("it is reached on its own port by the platform, and on no other", async () 
   await expect.poll(() => dns.network.connect(app.address, METRICS), poll).toBe(REFUSED);
   expect(await dns.network.connect(app.address, HTTP)).toBe("open");
   expect(await machine.node.network.connect(app.address, METRICS)).toBe("open");
+});
+
+test("it is reached on its own port by load balancers, and on no other; without load balancers by nobody from outside", async () => {
+  await expect.poll(() => machine.outside.connect(app.address, METRICS), poll).toBe(REFUSED);
+  expect(await machine.outside.connect(app.address, HTTP)).toBe("open");
+  expect(await machine.outside.connect(neighbour.address, HTTP)).toBe(REFUSED);
 });
 
 test("it is not reached by another tenant, also when that may connect to everything", async () => {

@@ -6,6 +6,7 @@ import { isPolicy, spoke, startSpoke } from "./support/spoke-plane.ts";
 import { tenantAck } from "./support/tenant-ack.ts";
 import { tenantBuckets } from "./support/tenant-buckets.ts";
 import { ordersOfDatabases, tenantDatabases } from "./support/tenant-databases.ts";
+import { tenantIngresses } from "./support/tenant-ingresses.ts";
 import { tenantOrders } from "./support/tenant-orders.ts";
 import { tenantWorkloads } from "./support/tenant-workloads.ts";
 
@@ -24,6 +25,7 @@ describe.for([
   ["orders in AWS", "tenant-resources.fleet.internal", [...tenantOrders, ...tenantBuckets, ...ordersOfDatabases]],
   ["databases", "tenant-databases.fleet.internal", tenantDatabases],
   ["orders by ACK", "tenant-ack.fleet.internal", tenantAck],
+  ["ingresses", "tenant-ingresses.fleet.internal", tenantIngresses],
   ["workloads", "tenant-workloads.fleet.internal", tenantWorkloads],
 ] as const)("a tenant's %s", ([, name, cases]) => {
   test.for(cases.filter(({ refused }) => refused === undefined).map((each) => [each.title, each] as const))(

@@ -27,6 +27,7 @@ const metadata: ClusterMetadata = {
     vpcCidr: "10.0.0.0/16",
     clusterName: "fleet-hub",
     clusterArn: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub",
+    loadBalancerCidrs: [],
     nodeRole: "fleet-hub-node",
   },
   kubernetesVersion: "1.34",
@@ -87,6 +88,15 @@ describe("bridgeData", () => {
     ["oci://registry.example.com/charts", "oci"],
   ])("tells of the chart mirror %j that its HelmRepositories are of type %s", (chartsRegistry, type) => {
     expect(bridgeData({ ...metadata, chartsRegistry })).toMatchObject({ charts_registry_type: type });
+  });
+
+  it.each([
+    [["10.0.192.0/20", "10.0.208.0/20"], '[{"ipBlock":{"cidr":"10.0.192.0/20"}},{"ipBlock":{"cidr":"10.0.208.0/20"}}]'],
+    // An empty list in a NetworkPolicy would admit everybody.
+    [[], '[{"ipBlock":{"cidr":"255.255.255.255/32"}}]'],
+  ])("tells NetworkPolicies to admit the load balancers in %j, and nobody where there are none", (cidrs, peers) => {
+    const aws = { ...metadata.aws, loadBalancerCidrs: cidrs };
+    expect(bridgeData({ ...metadata, aws })).toMatchObject({ load_balancer_peers: peers });
   });
 
   it("uses only keys that Flux can substitute", () => {

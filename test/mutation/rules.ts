@@ -21,6 +21,7 @@ const policyFiles = [
   "spoke-bootstrap/base/volumes.yaml",
   "tools/base/addons/rds_instances/release/deletion-order.yaml",
   "tools/base/policies/tenant-databases.yaml",
+  "tools/base/policies/tenant-ingresses.yaml",
   "tools/base/policies/tenant-resources.yaml",
   "tools/base/policies/tenant-workloads.yaml",
 ].map((file) => join(system, file));

@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { fillTemplate } from "../../lib/template.ts";
 import { example, stored } from "../functions/spoke/support/fixtures.ts";
 import type { Manifest } from "./support/kustomize.ts";
-import { generated } from "./support/kustomize.ts";
+import { build, generated } from "./support/kustomize.ts";
 import { orderedKinds } from "./support/ordered.ts";
-import { app, instantiated, render, system, withAddons } from "./support/spoke.ts";
+import { app, instantiated, render, repos, system, withAddons } from "./support/spoke.ts";
 
 const spoke = example("minimal");
 const production = withAddons("production", []);
@@ -77,7 +77,7 @@ describe("an application's folder in gitops-workloads", () => {
     expect(given).toEqual(expect.arrayContaining(asked));
   });
 
-  test("lets nothing in or out but DNS, AWS's APIs over TLS, databases in the VPC, the application's port from the platform, and its metrics from Prometheus", () => {
+  test("lets nothing in or out but DNS, AWS's APIs over TLS, databases in the VPC, the application's port from the platform and from load balancers where the cluster has any, and its metrics from Prometheus", () => {
     const policies = governed.filter(({ kind }) => kind === "NetworkPolicy");
     const everyPod = { podSelector: {} };
     expect(Object.fromEntries(policies.map(({ metadata, spec }) => [metadata.name, spec]))).toEqual({
@@ -133,6 +133,14 @@ describe("an application's folder in gitops-workloads", () => {
             ],
             ports: [{ port: "http", protocol: "TCP" }],
           },
+        ],
+      },
+      "allow-load-balancers": {
+        ...everyPod,
+        policyTypes: ["Ingress"],
+        ingress: [
+          // Without the add-on nobody has this address. An empty list would admit everybody.
+          { from: [{ ipBlock: { cidr: "255.255.255.255/32" } }], ports: [{ port: "http", protocol: "TCP" }] },
         ],
       },
       "allow-metrics": {
@@ -382,5 +390,46 @@ describe("the template of a spoke", () => {
 
   test("makes no difference to the hub while there is no spoke", () => {
     expect(generated(join(system, "spokes"))).toEqual([]);
+  });
+});
+
+describe("the way in of the sample application", () => {
+  const overlay = (name: string) => build(join(repos, "payment-app-manifests", "overlays", name));
+  const ingressOf = (name: string) => of(overlay(name), "Ingress");
+
+  test.each(["dev", "prod"])("is what the %s overlay with a door has beside the one without", (environment) => {
+    const without = overlay(environment);
+    expect(without.map(({ kind }) => kind)).not.toContain("Ingress");
+    expect(overlay(`${environment}-door`).filter(({ kind }) => kind !== "Ingress")).toEqual(without);
+  });
+
+  test.each(["dev-door", "prod-door"])(
+    "in %s leads the internet to the port of the pods that NetworkPolicies admit",
+    (name) => {
+      const { metadata, spec } = ingressOf(name);
+      expect(spec.ingressClassName).toBe("alb");
+      expect(metadata.annotations).toMatchObject({
+        "alb.ingress.kubernetes.io/scheme": "internet-facing",
+        "alb.ingress.kubernetes.io/target-type": "ip",
+      });
+      const [{ name: service, port }] = spec.rules.flatMap(
+        ({ http }: { http: { paths: { backend: { service: object } }[] } }) =>
+          http.paths.map(({ backend }) => backend.service),
+      );
+      const found = of(overlay(name), "Service");
+      expect(found.metadata.name).toBe(service);
+      expect(found.spec.ports).toContainEqual({ name: port.name, port: 80, targetPort: "http" });
+      const admitted = of(
+        governed.filter(({ metadata: { name: policy } }) => policy === "allow-load-balancers"),
+        "NetworkPolicy",
+      );
+      expect(admitted.spec.ingress[0].ports).toEqual([{ port: "http", protocol: "TCP" }]);
+    },
+  );
+
+  test("is by HTTPS under a name in prod", () => {
+    const { metadata, spec } = ingressOf("prod-door");
+    expect(metadata.annotations).toMatchObject({ "alb.ingress.kubernetes.io/ssl-redirect": "443" });
+    expect(spec.rules).toMatchObject([{ host: "payments.example.com" }]);
   });
 });

@@ -26,6 +26,10 @@ import { sealingKeyArns } from "../sealing.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identitiesReady, workingAddonRole } from "./identities.ts";
+import { publicCidrs } from "./network.ts";
+
+/** The add-on that makes load balancers in the public subnets. */
+const loadBalancerAddon = "aws_load_balancer_controller";
 
 /** How Flux reaches the spoke. The ConfigMap has no credential: Flux signs a token with its own IAM role at each use. */
 function kubeConfig(context: Context): void {
@@ -57,6 +61,7 @@ function kubeConfig(context: Context): void {
 export interface SpokeFacts {
   readonly vpcId: string;
   readonly vpcCidr: string;
+  readonly publicCidrs: readonly string[];
   readonly arn: string;
   readonly issuer: string;
   readonly oidcProviderArn: string;
@@ -90,6 +95,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
       ...scope,
       vpcId: facts.vpcId,
       vpcCidr: facts.vpcCidr,
+      loadBalancerCidrs: addons.includes(loadBalancerAddon) ? facts.publicCidrs : [],
       clusterName: names.cluster,
       clusterArn: facts.arn,
       nodeRole: names.nodeRole,
@@ -149,6 +155,7 @@ export function spokeFacts(context: Context) {
   return {
     vpcId: facts.text(resources.vpc, "id"),
     vpcCidr: fact("network", plan.network.cidr),
+    publicCidrs: fact("network", publicCidrs(context)),
     arn,
     issuer,
     oidcProviderArn: facts.readyText(resources.oidcProvider, "arn"),

@@ -43,6 +43,21 @@ export function subnetIds(context: Context, side: Side): Fact<readonly string[]>
   return fact("network", ids.every((id) => id !== undefined) ? ids : undefined);
 }
 
+/**
+ * Blocks of the public subnets, in which the AWS Load Balancer Controller places what faces the internet. Of a network of somebody else those that
+ * AWS has described.
+ */
+export function publicCidrs(context: Context): readonly string[] {
+  const { observed, plan, spoke } = context;
+  const { existing, zones: count } = spoke.spec.network;
+  if (existing !== undefined)
+    return (existing.publicSubnetIds ?? []).flatMap(
+      (_, index) => observed.text(resources.subnet("public", index), "cidrBlock") ?? [],
+    );
+  const vpc = sidesOf(context).includes("public") ? parseCidr(plan.network.cidr ?? "") : undefined;
+  return vpc === undefined ? [] : Array.from({ length: count }, (_, zone) => zoneSubnets(vpc, zone).publicCidr);
+}
+
 /** On which side the nodes are: that with a route to the internet, where one has. */
 const nodeSide = ({ spoke }: Context): Side => (spoke.spec.network.natGateways === "none" ? "public" : "private");
 

@@ -1,3 +1,5 @@
+import { type QueryPlace, queryApi } from "./query-api.ts";
+
 /** The Auto Scaling group that EKS makes for a node group. */
 export interface ScalingGroup {
   readonly name: string;
@@ -9,13 +11,20 @@ export interface ScalingGroup {
   /** Tags that it has from the start, and gives to its instances. */
   readonly tags: Readonly<Record<string, string>>;
   readonly instances: readonly { readonly id: string; readonly zone: string }[];
+  /** Those of them that run, as EC2 tells of them. */
+  readonly nodes: readonly NodeInstance[];
 }
 
-interface Place {
-  /** URL of ministack. */
-  readonly endpoint: string;
-  readonly credentials: { readonly accessKeyId: string };
-  readonly region: string;
+/** A node as an instance of EC2. */
+interface NodeInstance {
+  readonly id: string;
+  readonly zone: string;
+  readonly subnet: string;
+  readonly address: string;
+  /** Block of its pods' addresses. */
+  readonly pods: string;
+  /** Its security group. */
+  readonly group: string;
 }
 
 type Fields = Readonly<Record<string, string | number>>;
@@ -24,7 +33,7 @@ const members = (name: string, values: readonly string[]): Fields =>
   Object.fromEntries(values.map((value, at) => [`${name}.member.${at + 1}`, value]));
 
 function parametersOf(group: ScalingGroup): Fields {
-  const { minSize, maxSize, desiredSize, subnets, zones, tags, instances } = group;
+  const { minSize, maxSize, desiredSize, subnets, zones, tags, instances, nodes } = group;
   const tagged = Object.entries(tags).map(([key, value], at) => {
     const tag = `Tags.member.${at + 1}`;
     return { [`${tag}.Key`]: key, [`${tag}.Value`]: value, [`${tag}.PropagateAtLaunch`]: "true" };
@@ -40,29 +49,24 @@ function parametersOf(group: ScalingGroup): Fields {
       "Instances.Zone",
       instances.map(({ zone }) => zone),
     ),
+    ...(["id", "zone", "subnet", "address", "pods", "group"] as const).map((field) =>
+      members(
+        `Nodes.${(field[0] ?? "").toUpperCase()}${field.slice(1)}`,
+        nodes.map((node) => node[field]),
+      ),
+    ),
     ...tagged,
   );
 }
 
 /** Keeps the groups of node groups in ministack, by its Query API: the SDK has no call that names a group's instances. */
-export function scalingGroups({ endpoint, credentials, region }: Place) {
-  const call = async (action: string, name: string, parameters: Fields = {}): Promise<void> => {
-    const fields = { Action: action, Version: "2011-01-01", AutoScalingGroupName: name, ...parameters };
-    const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");
-    // ministack checks no signature of its root: only the key id counts.
-    const authorization = `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${day}/${region}/autoscaling/aws4_request, SignedHeaders=host, Signature=unused`;
-    const body = new URLSearchParams(
-      Object.entries(fields).map(([key, value]): [string, string] => [key, String(value)]),
-    );
-    const answer = await fetch(endpoint, { method: "POST", headers: { authorization }, body });
-    const text = await answer.text();
-    if (!answer.ok)
-      throw new Error(`ministack refused ${action} of Auto Scaling group ${name}: ${answer.status} ${text}`);
-  };
+export function scalingGroups(place: QueryPlace) {
+  const call = queryApi(place, "autoscaling", "2011-01-01");
   return {
     /** Makes or changes the group; the tags of one that is there stay as they are. */
-    keepScalingGroup: (group: ScalingGroup) => call("KeepNodegroup", group.name, parametersOf(group)),
+    keepScalingGroup: (group: ScalingGroup) =>
+      call("KeepNodegroup", { AutoScalingGroupName: group.name, ...parametersOf(group) }),
     /** Removes the group, where there is one. */
-    removeScalingGroup: (name: string) => call("DeleteAutoScalingGroup", name),
+    removeScalingGroup: (name: string) => call("DeleteAutoScalingGroup", { AutoScalingGroupName: name }),
   };
 }

@@ -28,6 +28,7 @@ export function localClusters(instance: Instance, tokenWebhookUrl: (cluster: str
       // As EC2 names instances in us-east-1: by their private address.
       nodeName: (number, node) =>
         `ip-${nodeAt(instance, clusterAt(instance, name, number), node).address.replaceAll(".", "-")}.ec2.internal`,
+      nodeAddresses: (number, node) => nodeAt(instance, clusterAt(instance, name, number), node),
       addresses: (number) => clusterAt(instance, name, number),
       kube: () => kubeApi(adminKubeconfig(instance, name)),
     }),

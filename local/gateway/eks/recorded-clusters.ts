@@ -32,6 +32,7 @@ function recordedCluster(certificateAuthority: string): ClusterRuntime {
     enforceNetworkPolicies: async () => {},
     runPodIdentityAgent: async () => {},
     nodeName: (number, node) => `ip-192-0-2-${number}-${node}.ec2.internal`,
+    nodeAddresses: () => undefined,
     addresses: () => ({ serviceCidr: "172.20.0.0/16", dnsAddress: "172.20.0.10" }),
     kube: async () => kube,
   };

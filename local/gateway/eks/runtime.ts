@@ -2,7 +2,7 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import type { JSONWebKeySet } from "jose";
 import type { NodeOptions } from "../../clusters/node-config.ts";
 import type { ControlPlaneOptions } from "../../clusters/options.ts";
-import type { ClusterAddresses, EndpointAccess } from "../../instance/index.ts";
+import type { ClusterAddresses, EndpointAccess, NodeAddresses } from "../../instance/index.ts";
 
 /** Whole numbers from `first`, below `end`. */
 export interface NumberRange {
@@ -33,6 +33,8 @@ export interface ClusterRuntime {
   runPodIdentityAgent(node: number, running: boolean): Promise<void>;
   /** Name of a node's Node object; EKS derives it from the node's address. */
   nodeName(cluster: number, node: number): string;
+  /** Addresses of a node and of its pods; undefined where no node runs. */
+  nodeAddresses(cluster: number, node: number): Pick<NodeAddresses, "address" | "podCidr"> | undefined;
   /** Addresses of the cluster with this number. Without `apiAddress` nothing listens at its endpoint. */
   addresses(
     cluster: number,

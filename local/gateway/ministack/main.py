@@ -5,7 +5,8 @@ So the condition keys, resource names, checks and limits that ministack 1.5.33 l
 of `extension` says what it adds, and why.
 
 Environment: FLEET_MINISTACK_KEY (path of the key file shared with the gateway), FLEET_FAULTS (path of faults.json, see
-../faults/faults.ts), STATE_DIR, BIND_HOST, GATEWAY_PORT, FLEET_PUBLIC_PARAMETERS (JSON, values by name).
+../faults/faults.ts), STATE_DIR, BIND_HOST, GATEWAY_PORT, FLEET_PUBLIC_PARAMETERS (JSON, values by name), FLEET_PUBLIC_ADDRESSES (a network: public
+addresses of load balancers).
 """
 
 import os
@@ -20,7 +21,8 @@ VERSION = "1.5.33"
 # In this order: authorization wraps what those before it replace.
 EXTENSIONS = (
     "credentials", "policy_variables", "accounts", "secrets", "iam", "managed_policies", "kms", "ec2", "load_balancer_interfaces", "load_balancers",
-    "classic_load_balancers", "peering", "nat_gateways", "filters", "flow_logs", "vpc_blocks", "interface_endpoints", "scaling_groups", "duplicates", "dependencies", "dynamodb", "rds", "sqs",
+    "load_balancer_details", "classic_load_balancers", "peering", "nat_gateways", "filters", "flow_logs", "vpc_blocks", "interface_endpoints",
+    "scaling_groups", "node_instances", "duplicates", "dependencies", "dynamodb", "rds", "sqs",
     "ssm", "route53", "asserted", "quotas", "web_identity", "service_sessions",
     "session_tags", "authorization", "faults", "persistence",
 )

@@ -1,23 +1,33 @@
+import { once } from "node:events";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import {
   AttachInternetGatewayCommand,
+  AuthorizeSecurityGroupIngressCommand,
   CreateInternetGatewayCommand,
   CreateSecurityGroupCommand,
+  CreateTagsCommand,
   DeleteInternetGatewayCommand,
   DeleteNetworkInterfaceCommand,
   DeleteSecurityGroupCommand,
   DeleteSubnetCommand,
+  DescribeAvailabilityZonesCommand,
   DescribeNetworkInterfacesCommand,
+  DescribeSecurityGroupsCommand,
   DescribeSubnetsCommand,
   DetachInternetGatewayCommand,
   type EC2Client,
   type NetworkInterface,
+  RevokeSecurityGroupIngressCommand,
 } from "@aws-sdk/client-ec2";
 import * as classic from "@aws-sdk/client-elastic-load-balancing";
 import * as v2 from "@aws-sdk/client-elastic-load-balancing-v2";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { run } from "../../instance/command.ts";
 import { allow, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
 
-/** Load balancers as records: what they hold in a VPC, and who may do what with them. */
+/** Load balancers: what they hold in a VPC, who may do what with them, and what application load balancers pass on to whom. */
 
 let cloud: GatewayCloud;
 let ec2: EC2Client;
@@ -194,4 +204,176 @@ test("rights to load balancers are bound to their tags, and those that come with
     "allowed",
   ]);
   await removing(cloud.deployer, green);
+});
+
+test("EC2 answers what their controller asks: subnets by a role, zones by their IDs, rules with the account of a group", async () => {
+  await ec2.send(new CreateTagsCommand({ Resources: [subnet], Tags: tagged({ "kubernetes.io/role/elb": "1" }) }));
+  const Filters = [
+    { Name: "vpc-id", Values: [vpc] },
+    { Name: "tag:kubernetes.io/role/elb", Values: ["", "1"] },
+  ];
+  const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({ Filters }));
+  expect(Subnets.map(({ SubnetId }) => SubnetId)).toEqual([subnet]);
+  const ZoneIds = ["use1-az2"];
+  const { AvailabilityZones = [] } = await ec2.send(new DescribeAvailabilityZonesCommand({ ZoneIds }));
+  expect(AvailabilityZones.map(({ ZoneId }) => ZoneId)).toEqual(ZoneIds);
+  const [GroupId, other] = [await makeGroup("targets"), await makeGroup("balancers")];
+  const rule = (account: object) => [
+    { IpProtocol: "tcp", FromPort: 80, ToPort: 80, UserIdGroupPairs: [{ GroupId: other, ...account }] },
+  ];
+  await ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions: rule({}) }));
+  const told = rule({ UserId: "000000000000" });
+  await ec2.send(new RevokeSecurityGroupIngressCommand({ GroupId, IpPermissions: told }));
+  const { SecurityGroups } = await ec2.send(new DescribeSecurityGroupsCommand({ GroupIds: [GroupId] }));
+  expect(SecurityGroups?.[0]?.IpPermissions).toEqual([]);
+  for (const each of [GroupId, other]) await ec2.send(new DeleteSecurityGroupCommand({ GroupId: each }));
+});
+
+describe("an application load balancer that faces the internet", () => {
+  const Name = "door";
+  const answers = new Map<string, Server>();
+  let elb: v2.ElasticLoadBalancingV2Client;
+  let LoadBalancerArn: string;
+  let ListenerArn: string;
+  let url: string;
+  /** A server on this machine in the place of a pod; `/healthz` says whether it is well. */
+  async function target(name: string, isWell: () => boolean): Promise<v2.TargetDescription> {
+    const server = createServer(({ url: path, headers, socket }, to) => {
+      if (path === "/healthz") return void to.writeHead(isWell() ? 200 : 500).end();
+      const { host, "x-forwarded-for": client, "x-forwarded-port": port } = headers;
+      to.end(JSON.stringify({ name, path, host, client, port, from: socket.remoteAddress }));
+    });
+    await once(server.listen(0, cloud.instance.gatewayAddress), "listening");
+    answers.set(name, server);
+    return { Id: cloud.instance.gatewayAddress, Port: (server.address() as AddressInfo).port };
+  }
+  async function group(name: string, ...Targets: v2.TargetDescription[]): Promise<string> {
+    const made = await elb.send(
+      new v2.CreateTargetGroupCommand({
+        ...{ Name: name, VpcId: vpc, Protocol: "HTTP", Port: 80, TargetType: "ip", HealthCheckPath: "/healthz" },
+        ...{ HealthCheckIntervalSeconds: 5, HealthyThresholdCount: 2, UnhealthyThresholdCount: 2 },
+      }),
+    );
+    const TargetGroupArn = made.TargetGroups?.[0]?.TargetGroupArn ?? "";
+    if (Targets.length > 0) await elb.send(new v2.RegisterTargetsCommand({ TargetGroupArn, Targets }));
+    return TargetGroupArn;
+  }
+  const forward = (TargetGroupArn: string) => ({
+    Type: "forward" as const,
+    ForwardConfig: { TargetGroups: [{ TargetGroupArn }] },
+  });
+  const rule = (Priority: number, Conditions: v2.RuleCondition[], ...Actions: v2.Action[]) =>
+    elb.send(new v2.CreateRuleCommand({ ListenerArn, Priority, Conditions, Actions }));
+  const states = async (TargetGroupArn: string) => {
+    const { TargetHealthDescriptions = [] } = await elb.send(new v2.DescribeTargetHealthCommand({ TargetGroupArn }));
+    return TargetHealthDescriptions.map(({ TargetHealth }) => [TargetHealth?.State, TargetHealth?.Reason]);
+  };
+  /** fetch sets no Host of ours. */
+  const asked = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    new Promise<{ status: number | undefined; body: string; location?: string }>((resolve, reject) => {
+      const signal = AbortSignal.timeout(10_000);
+      const sent = request(url + path, { headers, agent: false, signal }, (answer) => {
+        const { statusCode: status } = answer;
+        const { location } = answer.headers;
+        buffer(answer).then(
+          (read) => resolve({ status, body: read.toString(), ...(location && { location }) }),
+          reject,
+        );
+      });
+      sent.once("error", reject).end();
+    });
+  const healthy = { timeout: 30_000, interval: 500 };
+
+  beforeAll(async () => {
+    elb = balancing(cloud.deployer).v2;
+    const subnets = await cloud.subnets();
+    const made = await elb.send(
+      new v2.CreateLoadBalancerCommand({
+        ...{ Name, Type: "application", Scheme: "internet-facing" },
+        SubnetMappings: subnets.map((SubnetId) => ({ SubnetId })),
+      }),
+    );
+    const [{ LoadBalancerArn: arn = "", AvailabilityZones = [] } = {}] = made.LoadBalancers ?? [];
+    expect(AvailabilityZones.map(({ ZoneName, SubnetId }) => [ZoneName, SubnetId])).toEqual(
+      subnets.map((id, at) => [`us-east-1${"ab"[at]}`, id]),
+    );
+    LoadBalancerArn = arn;
+    const DefaultActions = [
+      { Type: "fixed-response" as const, FixedResponseConfig: { StatusCode: "404", MessageBody: "nothing here" } },
+    ];
+    const listening = await elb.send(
+      new v2.CreateListenerCommand({ LoadBalancerArn, Protocol: "HTTP", Port: 80, DefaultActions }),
+    );
+    ListenerArn = listening.Listeners?.[0]?.ListenerArn ?? "";
+    // Those of the tests before go a while later.
+    const own = (await interfaces()).find(({ Description }) => Description?.startsWith(`ELB app/${Name}/`));
+    expect(own?.PrivateIpAddress).toMatch(/^10\.0\.0\./);
+    url = `http://${own?.Association?.PublicIp ?? ""}`;
+  });
+  afterAll(() => {
+    for (const server of answers.values()) server.close();
+  });
+
+  test("answers at the public address of its interface", async () => {
+    await expect.poll(() => asked("/").catch(() => "closed"), healthy).toEqual({ status: 404, body: "nothing here" });
+  });
+
+  test("passes requests on to a healthy target by host and path, from an address of its own, and says who asked", async () => {
+    const one = await group("one", await target("one", () => true));
+    expect(await states(one)).toEqual([["unused", "Target.NotInUse"]]);
+    await rule(1, [{ Field: "host-header", HostHeaderConfig: { Values: ["*.example.com"] } }], forward(one));
+    await rule(2, [{ Field: "path-pattern", PathPatternConfig: { Values: ["/app/*"] } }], forward(one));
+    await expect.poll(() => states(one), healthy).toEqual([["healthy", undefined]]);
+    const { status, body } = await asked("/x?y=%2F", { host: "shop.example.com" });
+    const { balancers } = cloud.instance;
+    expect([status, JSON.parse(body)]).toEqual([
+      200,
+      {
+        ...{ name: "one", path: "/x?y=%2F", host: "shop.example.com", port: "80", client: expect.any(String) },
+        from: balancers.sourceCidr.replace(/0\/24$/, url.split(".").at(-1) ?? ""),
+      },
+    ]);
+    expect(await asked("/app/1")).toMatchObject({ status: 200 });
+    expect(await asked("/else", { host: "example.org" })).toEqual({ status: 404, body: "nothing here" });
+  });
+
+  test("sends nothing to a target that is not well while another is, and 503 where there is none", async () => {
+    let isWell = false;
+    const two = await group("two", await target("bad", () => isWell), await target("good", () => true));
+    const none = await group("none");
+    const path = (value: string) => [{ Field: "path-pattern", PathPatternConfig: { Values: [value] } }];
+    await rule(3, path("/two"), forward(two));
+    await rule(4, path("/none"), forward(none));
+    const found = async () => (await states(two)).map(([state]) => state);
+    await expect.poll(found, healthy).toEqual(expect.arrayContaining(["unhealthy", "healthy"]));
+    const names = async () => {
+      const all = await Promise.all(Array.from({ length: 12 }, () => asked("/two")));
+      return [...new Set(all.map(({ body }) => JSON.parse(body).name))].toSorted();
+    };
+    expect(await names()).toEqual(["good"]);
+    expect(await asked("/none")).toMatchObject({ status: 503 });
+    isWell = true;
+    await expect.poll(found, healthy).toEqual(["healthy", "healthy"]);
+    expect(await names()).toEqual(["bad", "good"]);
+  });
+
+  test("redirects, and answers 502 for a target that is gone", async () => {
+    const path = (value: string) => [{ Field: "path-pattern", PathPatternConfig: { Values: [value] } }];
+    const RedirectConfig = { Protocol: "HTTPS", Port: "443", StatusCode: "HTTP_301" as const };
+    await rule(5, path("/old"), { Type: "redirect", RedirectConfig });
+    const host = url.replace("http://", "");
+    const moved = { status: 301, location: `https://${host}:443/old?a=b` };
+    await expect.poll(() => asked("/old?a=b"), healthy).toMatchObject(moved);
+    answers.get("one")?.close();
+    answers.get("one")?.closeAllConnections();
+    expect(await asked("/app/1")).toMatchObject({ status: 502 });
+  });
+
+  test("is closed when it is deleted, and its address is nobody's", async () => {
+    await elb.send(new v2.DeleteLoadBalancerCommand({ LoadBalancerArn }));
+    const addresses = async () => await run(["ip", "address", "show", "dev", "lo"]);
+    await expect.poll(addresses, healthy).not.toContain(`${url.replace("http://", "")}/`);
+    // Whoever has the address on the machine's own network.
+    expect(await asked("/").catch(() => "closed")).not.toMatchObject({ body: "nothing here" });
+  });
 });

@@ -104,6 +104,16 @@ describe("a Spoke in a VPC that is there", () => {
     expect(running(inShared({}, "green"), { others: claim ? [claim] : [] }).answer?.ready).toBe(true);
   });
 
+  test("tells where load balancers are that face the internet, as AWS describes the public subnets", () => {
+    const existing = { ...network, publicSubnetIds: ["subnet-2a1b2c3d4e5f60718"] };
+    const asked = spoke({ network: { existing }, addons: ["aws_load_balancer_controller"] });
+    const world = told("subnet-public-0", { cidrBlock: "10.0.96.0/20" }, asked);
+    expect(fromBase64(world.object("cluster-secret").data ?? {})).toMatchObject({
+      load_balancer_cidrs: "10.0.96.0/20",
+      load_balancer_peers: '[{"ipBlock":{"cidr":"10.0.96.0/20"}}]',
+    });
+  });
+
   test("makes nothing before AWS has described all of it", () => {
     const world = new World(inShared());
     world.reports.set("subnet-private-1", (status) => ({ ...status, atProvider: {}, conditions: [] }));

@@ -457,6 +457,16 @@ describe("what Git gets", () => {
     });
   });
 
+  it("tells where load balancers are that face the internet, where the Spoke has their controller", () => {
+    const told = (addons: readonly string[]) => {
+      const spoke = example("minimal");
+      const with_ = { ...spoke, spec: { ...spoke.spec, addons } };
+      return fromBase64(ready(with_).object("cluster-secret").data ?? {})["load_balancer_cidrs"];
+    };
+    expect(told(["aws_load_balancer_controller"])).toBe("10.98.48.0/22,10.98.52.0/22");
+    expect(told([])).toBe("");
+  });
+
   it("is one Kustomization over the chain that waits, removes what it made and substitutes from the cluster secret", () => {
     expect(world.object("bootstrap")).toMatchObject({
       metadata: { name: "payments-prod-bootstrap" },

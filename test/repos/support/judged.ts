@@ -14,6 +14,7 @@ import {
   ordersWithIds,
   tenantDatabases,
 } from "../../e2e/support/tenant-databases.ts";
+import { tenantIngresses } from "../../e2e/support/tenant-ingresses.ts";
 import { orderedBefore, tenantOrders } from "../../e2e/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../e2e/support/tenant-workloads.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
@@ -105,6 +106,7 @@ const changes = [
     policy: "tenant-databases.fleet.internal",
   })),
   ...[...tenantAck, ...foundBefore, ...otherKinds].map((each) => ({ ...each, policy: "tenant-ack.fleet.internal" })),
+  ...tenantIngresses.map((each) => ({ ...each, policy: "tenant-ingresses.fleet.internal" })),
   ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
 ].map(({ policy, title, object, from, leaving, by, refused }): Case => {
   const known = leaving ? removed : (each: Manifest) => each;

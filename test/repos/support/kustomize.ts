@@ -85,7 +85,9 @@ function set(object: unknown, path: readonly string[], value: unknown, mustExist
 
 function operate(object: unknown, { op, path, value }: PatchOperation): unknown {
   if (op !== "add" && op !== "replace") throw new Error(`the operation ${op} of a patch is not known here`);
-  return set(object, path.split("/").slice(1), value, op === "replace");
+  // RFC 6901, section 4.
+  const keys = path.split("/").map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return set(object, keys.slice(1), value, op === "replace");
 }
 
 function matches({ apiVersion, kind, metadata }: Manifest, target: NonNullable<Patch["target"]>): boolean {

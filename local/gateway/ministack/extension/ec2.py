@@ -56,6 +56,19 @@ def extend(_app, _secret):
             for role in filter(None, map(iam._roles.get, roles)):
                 call.passes_role(role["Arn"], "ec2.amazonaws.com")
 
+    def of_own_account(original):
+        """A group is the same with its account as without: ministack revokes no rule that was told with it, as DescribeSecurityGroups tells it."""
+
+        def parse(params, prefix):
+            rules = original(params, prefix)
+            for pair in (pair for rule in rules for pair in rule["UserIdGroupPairs"]):
+                if pair.get("UserId") == ec2.get_account_id():
+                    del pair["UserId"]
+            return rules
+
+        return parse
+
+    replace(ec2, "_parse_ip_permissions", of_own_account)
     # The tags that come with a call are aws:RequestTag.
     replace(actions, "_TAG_MEMBERS", lambda original: original | {"TagSpecifications"})
     replace(actions, "request_tag_context", request_context)

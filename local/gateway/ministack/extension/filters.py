@@ -1,6 +1,10 @@
-"""Elastic IP addresses and VPC endpoints: which of them a request asks for."""
+"""Which resources a request asks for: filters with an empty value, and those of zones, Elastic IP addresses and VPC endpoints."""
+
+import itertools
+import re
 
 from .nat_gateways import ENDED
+from .shared import replace
 
 # Filters by the fields that ministack has (EC2 API Reference, DescribeAddresses and DescribeVpcEndpoints).
 _OF_ADDRESSES = {"allocation-id": "AllocationId", "association-id": "AssociationId", "instance-id": "InstanceId", "public-ip": "PublicIp"}
@@ -17,6 +21,22 @@ def extend(_app, _secret):
     A controller that looks for its own would take, or delete, another's (cluster-api-provider-aws 2.11.1, eips.go and vpc.go).
     """
     from ministack.services import ec2
+
+    def every_value(_original):
+        """An empty value is no member of the parameters. ministack ends there: `["", "1"]` would be no value, which nothing has.
+
+        So the AWS Load Balancer Controller asks for subnets with a role (pkg/networking/subnet_resolver.go).
+        """
+
+        def parse(params):
+            numbers = itertools.takewhile(lambda at: ec2._p(params, f"Filter.{at}.Name"), itertools.count(1))
+            return {ec2._p(params, f"Filter.{at}.Name"): values(params, at) for at in numbers}
+
+        def values(params, filter_):
+            named = ((re.fullmatch(rf"Filter\.{filter_}\.Value\.(\d+)", name), name) for name in params)
+            return [ec2._p(params, name) for _, name in sorted((int(match[1]), name) for match, name in named if match)]
+
+        return parse
 
     def describe(records, id_field, fields, response, element, item):
         """A call that tells of the records that a request names and its filters let through."""
@@ -61,7 +81,20 @@ def extend(_app, _secret):
             f"<domain>{address['Domain']}</domain>{optional}{ec2._tag_set_xml(address['AllocationId'])}</item>"
         )
 
+    original_zones = ec2._ACTION_MAP["DescribeAvailabilityZones"]
+
+    def zones(params):
+        """ministack tells of all; more than it asked for makes the AWS Load Balancer Controller panic (pkg/networking/az_info_provider.go)."""
+        status, headers, body = original_zones(params)
+        asked = set(ec2._parse_member_list(params, "ZoneId")) | set(ec2._parse_member_list(params, "ZoneName"))
+        items = re.findall(r"<item>.*?</item>", body.decode(), re.DOTALL)
+        kept = [item for item in items if not asked or asked & set(re.findall(r"<zone(?:Id|Name)>([^<]+)<", item))]
+        found = f"<availabilityZoneInfo>{''.join(kept)}</availabilityZoneInfo>"
+        return status, headers, re.sub(r"<availabilityZoneInfo>.*</availabilityZoneInfo>", found, body.decode(), flags=re.DOTALL).encode()
+
+    replace(ec2, "_parse_filters", every_value)
     ec2._ACTION_MAP.update(
+        DescribeAvailabilityZones=zones,
         DescribeAddresses=describe(addresses, "AllocationId", _OF_ADDRESSES, "DescribeAddressesResponse", "addressesSet", address_item),
         DescribeVpcEndpoints=describe(
             lambda: ec2._vpc_endpoints.values(), "VpcEndpointId", _OF_ENDPOINTS, "DescribeVpcEndpointsResponse", "vpcEndpointSet",

@@ -1,5 +1,7 @@
 """The interfaces that a load balancer has in its subnets."""
 
+import ipaddress
+import os
 import random
 import re
 import time
@@ -14,20 +16,34 @@ _UNTIL = "_fleet_until"
 def attach(ec2, name, subnets, groups, public):
     """Makes an interface in each subnet, as AWS describes it: `ELB app/<name>/<id>`, `ELB net/<name>/<id>`, of a classic one `ELB <name>`.
 
-    AWS Knowledge Center, "Find the IP addresses that ELB uses".
+    AWS Knowledge Center, "Find the IP addresses that ELB uses". Its private address is one of the subnet, its public one an address of this
+    machine at which the gateway listens for it (../../elb).
     """
     for subnet in subnets:
         suffix = "".join(random.choices("0123456789abcdef", k=17))
-        address = {"Association": {"PublicIp": ec2._random_ip("54.")}} if public else {}
+        address = {"Association": {"PublicIp": _public_address(ec2)}} if public else {}
         ec2._network_interfaces[f"eni-{suffix}"] = {
             "NetworkInterfaceId": f"eni-{suffix}", "SubnetId": subnet, "VpcId": ec2._subnets[subnet]["VpcId"],
             "AvailabilityZone": ec2._subnets[subnet]["AvailabilityZone"], "Description": f"ELB {name}", "OwnerId": ec2.get_account_id(),
-            "Status": "in-use", "PrivateIpAddress": ec2._random_ip("10.0"), "InterfaceType": "interface", "SourceDestCheck": True,
+            "Status": "in-use", "PrivateIpAddress": _private_address(ec2, subnet), "InterfaceType": "interface", "SourceDestCheck": True,
             "MacAddress": ":".join(f"{random.randrange(256):02x}" for _ in range(6)), "Requester": "amazon-elb",
             "Groups": [{"GroupId": group, "GroupName": ec2._security_groups[group]["GroupName"]} for group in groups],
             "Attachment": {"AttachmentId": f"ela-attach-{suffix}", "DeviceIndex": 1, "AttachTime": ec2._now_ts()}, **address,
         }
     _save(ec2)
+
+
+def _private_address(ec2, subnet):
+    """A free address of the subnet, above the four that AWS keeps (VPC User Guide, "Subnet sizing")."""
+    hosts = list(ipaddress.ip_network(ec2._subnets[subnet]["CidrBlock"]).hosts())[3:]
+    taken = {eni["PrivateIpAddress"] for eni in ec2._network_interfaces.values() if eni["SubnetId"] == subnet}
+    return next(str(host) for host in random.sample(hosts, len(hosts)) if str(host) not in taken)
+
+
+def _public_address(ec2):
+    """The lowest free one; of all accounts, as the machine has them once."""
+    taken = {(eni.get("Association") or {}).get("PublicIp") for eni in list(ec2._network_interfaces._data.values())}
+    return next(str(host) for host in ipaddress.ip_network(os.environ["FLEET_PUBLIC_ADDRESSES"]).hosts() if str(host) not in taken)
 
 
 def detach(ec2, name):

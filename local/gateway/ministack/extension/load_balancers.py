@@ -1,5 +1,7 @@
 """Application and Network Load Balancers, and what calls of Elastic Load Balancing act on."""
 
+import itertools
+
 from .authorization import CALLS, TAGS
 from .load_balancer_interfaces import attach, detach, missing
 
@@ -68,6 +70,11 @@ def extend(_app, _secret):
             call.resources = [call.arn(f"loadbalancer/{'net' if call.param('Type') == 'network' else 'app'}/{name}/*")]
         elif call.operation == "CreateTargetGroup":
             call.resources = [call.arn(f"targetgroup/{name}/*")]
+        elif call.operation in ("DeleteRule", "ModifyRule"):
+            call.resources = [call.param("RuleArn")]
+        elif call.operation == "SetRulePriorities":
+            numbers = itertools.takewhile(lambda at: call.param(f"RulePriorities.member.{at}.RuleArn"), itertools.count(1))
+            call.resources = [call.param(f"RulePriorities.member.{at}.RuleArn") for at in numbers] or call.resources
         elif call.operation in ("AddTags", "RemoveTags"):
             call.resources = members(call.params, "ResourceArns") or call.resources
         # Tags that come with a call (AWS Load Balancer Controller, docs/install/iam_policy.json).

@@ -7,6 +7,8 @@ from .shared import replace
 
 # The tag by which EKS marks what it makes for a node group.
 _OF_EKS = "eks:nodegroup-name"
+# What the gateway tells of a node that runs: its address and those of its pods among them.
+_NODE = ("Id", "Zone", "Subnet", "Address", "Pods", "Group")
 
 
 def extend(_app, _secret):
@@ -28,6 +30,9 @@ def extend(_app, _secret):
         group.update({size: int(autoscaling._p(params, size)) for size in ("MinSize", "MaxSize", "DesiredCapacity")})
         ids, zones = (autoscaling._parse_member_list(params, f"Instances.{kind}") for kind in ("Id", "Zone"))
         group["Instances"] = [instance(*each) for each in zip(ids, zones, strict=True)]
+        # For node_instances.py: those that run.
+        columns = [autoscaling._parse_member_list(params, f"Nodes.{field}") for field in _NODE]
+        group["_fleet_nodes"] = [dict(zip(_NODE, each, strict=True)) for each in zip(*columns, strict=True)]
         return autoscaling._xml(200, "KeepNodegroupResponse", "<KeepNodegroupResult/>")
 
     def instance(id_, zone):

@@ -114,6 +114,10 @@ export function fakeClusters(): FakeClusters {
       else clusters.enforcing.delete(key);
     },
     nodeName: (number, node) => `ip-100-64-${8 * number}-${4 * node + 2}.ec2.internal`,
+    nodeAddresses: (number, node) => ({
+      address: `100.64.${8 * number}.${4 * node + 2}`,
+      podCidr: `100.64.${8 * number + 4 + node}.0/24`,
+    }),
     addresses: (number) => ({
       serviceCidr: `100.64.${8 * number + 1}.0/24`,
       dnsAddress: `100.64.${8 * number + 1}.10`,

@@ -49,6 +49,10 @@ describe("a node group", () => {
     const instances = () => eks.aws.scaling.get(name)?.instances;
     const nodes = () => [...eks.clusters.nodes.values()].map(({ instanceId, zone }) => ({ id: instanceId, zone }));
     expect(eks.aws.scaling.get(name)).toEqual({
+      // As instances of EC2, with the addresses of their pods.
+      nodes: nodes().map(({ id, zone }) => ({
+        ...{ id, zone, subnet: "subnet-a", address: "100.64.0.2", pods: "100.64.4.0/24", group: expect.any(String) },
+      })),
       ...{ name, minSize: 1, desiredSize: 1, maxSize: 3, instances: nodes() },
       ...{ subnets: ["subnet-a", "subnet-b"], zones: ["us-east-1a", "us-east-1b"] },
       tags: {

@@ -1,0 +1,53 @@
+import {
+  DescribeNetworkInterfacesCommand,
+  type DescribeNetworkInterfacesCommandOutput,
+  EC2Client,
+} from "@aws-sdk/client-ec2";
+import {
+  DescribeListenersCommand,
+  DescribeLoadBalancersCommand,
+  DescribeTagsCommand,
+  ElasticLoadBalancingV2Client,
+} from "@aws-sdk/client-elastic-load-balancing-v2";
+import { ensureGatewayKey, rootCredentials } from "../gateway/key.ts";
+import { REGION } from "../gateway/ministack.ts";
+import type { Instance } from "../instance/index.ts";
+
+/** A load balancer of the AWS Load Balancer Controller for an Ingress, where a browser on this machine finds it. */
+export interface Door {
+  /** EKS name. */
+  readonly cluster: string;
+  /** `<namespace>/<name>`. */
+  readonly ingress: string;
+  readonly url: string;
+}
+
+type Interface = NonNullable<DescribeNetworkInterfacesCommandOutput["NetworkInterfaces"]>[number];
+
+const urlOf = (balancer: string, port: number, interfaces: readonly Interface[]): string | undefined => {
+  const own = interfaces.find(({ Description }) => Description === `ELB ${balancer.split(":loadbalancer/")[1] ?? ""}`);
+  const address = own?.Association?.PublicIp;
+  return address && `http://${address}${port === 80 ? "" : `:${port}`}`;
+};
+
+/** The load balancers of Ingresses that face the internet and listen here, by the tags that the controller writes (its pkg/deploy/tracking). */
+export async function doorsOf(instance: Instance): Promise<Door[]> {
+  const credentials = rootCredentials(await ensureGatewayKey(instance));
+  const place = { region: REGION, endpoint: instance.awsEndpoint, credentials };
+  const elb = new ElasticLoadBalancingV2Client(place);
+  const { LoadBalancers = [] } = await elb.send(new DescribeLoadBalancersCommand({}));
+  if (LoadBalancers.length === 0) return [];
+  const { NetworkInterfaces = [] } = await new EC2Client(place).send(new DescribeNetworkInterfacesCommand({}));
+  const doors = LoadBalancers.map(async ({ LoadBalancerArn = "" }): Promise<Door[]> => {
+    const { TagDescriptions } = await elb.send(new DescribeTagsCommand({ ResourceArns: [LoadBalancerArn] }));
+    const tags = new Map(TagDescriptions?.[0]?.Tags?.map(({ Key, Value }) => [Key, Value]));
+    const [cluster, ingress] = [tags.get("elbv2.k8s.aws/cluster"), tags.get("ingress.k8s.aws/stack")];
+    if (cluster === undefined || ingress === undefined) return [];
+    const { Listeners = [] } = await elb.send(new DescribeListenersCommand({ LoadBalancerArn }));
+    return Listeners.filter(({ Protocol }) => Protocol === "HTTP").flatMap(({ Port = 80 }) => {
+      const url = urlOf(LoadBalancerArn, Port, NetworkInterfaces);
+      return url === undefined ? [] : [{ cluster, ingress, url }];
+    });
+  });
+  return (await Promise.all(doors)).flat();
+}
