@@ -13,7 +13,9 @@ export const groups = {
   hubAdmin: { part: "identities", removedAfter: ["bootstrap"] },
   accessEntries: { part: "identities", removedAfter: ["accessPolicies", "hubAdmin"] },
   identityPolicies: { part: "identities", removedAfter: ["bootstrap", "addons"] },
-  identityRoles: { part: "identities", removedAfter: ["identityPolicies"] },
+  /** Which role the pods of a service account get. */
+  podIdentities: { part: "identities", removedAfter: ["bootstrap", "addons"] },
+  identityRoles: { part: "identities", removedAfter: ["identityPolicies", "podIdentities"] },
   oidcProvider: { part: "identities", removedAfter: ["identityPolicies"] },
   /** The VPC CNI and the EBS CSI driver take back interfaces and volumes of nodes for as long as there are some. */
   addons: { part: "addons", removedAfter: ["nodeGroup"] },
@@ -23,7 +25,10 @@ export const groups = {
   nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },
   /** Lets connected networks, the hub's included, reach the API server. */
   apiRules: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
-  cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules"] },
+  cluster: {
+    part: "controlPlane",
+    removedAfter: ["accessEntries", "addons", "podIdentities", "nodeGroup", "apiRules"],
+  },
   clusterPolicies: { part: "controlPlane", removedAfter: ["cluster"] },
   clusterRole: { part: "controlPlane", removedAfter: ["clusterPolicies"] },
   /** EKS writes its last log lines after it has deleted the cluster, so the log group goes after it. */

@@ -15,6 +15,7 @@ import {
   keepBoundariesStatement,
   volumeDriverPolicy,
 } from "./roles.ts";
+import { podIdentityService } from "./trust.ts";
 
 export interface CrossplaneScope extends Scope {
   readonly fleet: string;
@@ -43,7 +44,9 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: roles,
-      Condition: { StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService] } },
+      Condition: {
+        StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService, podIdentityService] },
+      },
     },
     keepBoundariesStatement,
   ];
@@ -84,7 +87,7 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...oidcProviderStatements(scope),
     ...hubProviderStatements(scope),
     lookUpStatement(scope),
-    ...clusterStatements(scope, `${scope.spokePrefix}*`),
+    ...clusterStatements(scope, `${scope.spokePrefix}*`, ["*PodIdentityAssociation"]),
     ...nodeNetworkStatements(scope, flowLogCalls),
     ...spokeKeyStatements(scope),
     ...eksRoleStatements(scope),

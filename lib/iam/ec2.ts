@@ -67,8 +67,7 @@ const networkChanges = [
   "ModifyVpcAttribute",
   "ModifyVpcEndpoint",
   "ReleaseAddress",
-  "ReplaceRoute",
-  "ReplaceRouteTableAssociation",
+  "ReplaceRoute*",
 ];
 const launchTemplateChanges = [
   "CreateLaunchTemplateVersion",

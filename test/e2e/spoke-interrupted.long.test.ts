@@ -46,7 +46,8 @@ const creations = {
   VPC: "ec2:CreateVpc",
   VPCEndpoint: "ec2:CreateVpcEndpoint",
   VPCEndpointRouteTableAssociation: "ec2:ModifyVpcEndpoint",
-} satisfies Record<Exclude<ManagedKind, "ClusterAuth">, string>;
+  // The other two are of variants of the Composition.
+} satisfies Record<Exclude<ManagedKind, "ClusterAuth" | "PodIdentityAssociation">, string>;
 const actions: readonly string[] = Object.values(creations);
 /** Whose requests name IDs alone, so that nobody can tell whether they are of this spoke. The other requests have its name, or its tags. */
 const ofAnySpoke: readonly string[] = [

@@ -79,7 +79,14 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
     case "VPCEndpointRouteTableAssociation":
       return ["NodeGroup", "Cluster", ...untilBootstrapIsGone];
     case "Cluster":
-      return ["NodeGroup", "Addon", "AccessEntry", "AccessPolicyAssociation", ...untilBootstrapIsGone];
+      return [
+        "NodeGroup",
+        "Addon",
+        "PodIdentityAssociation",
+        "AccessEntry",
+        "AccessPolicyAssociation",
+        ...untilBootstrapIsGone,
+      ];
     case "Role":
       return (
         {
@@ -100,6 +107,7 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
     case "AccessEntry":
       return ["AccessPolicyAssociation", ...untilBootstrapIsGone];
     case "Secret":
+    case "PodIdentityAssociation":
     case "ClusterAuth":
     case "AccessPolicyAssociation":
     case "RolePolicy":
