@@ -117,6 +117,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         tenant: settings.tenant,
         fleet: settings.fleet,
         databases: noDatabases,
+        identitySource: "IRSA",
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),
         gitProvider: gitProvider(settings),

@@ -1,4 +1,5 @@
 import { arn, arnOrNothing, type Codec, type Form, is } from "./bridge-forms.ts";
+import { identityAnnotation } from "./labels.ts";
 
 /**
  * The GitOps bridge, one row for each key. Types, codec (lib/bridge.ts), documents and the lists of keys in Git
@@ -73,6 +74,11 @@ export const clusterFacts = {
     provider: fact("oidc_provider", "OIDC issuer without `https://`", is.issuer),
     providerArn: fact("oidc_provider_arn", "its IAM OIDC provider", arn("iam", `oidc-provider/${is.issuer.example}`)),
   },
+  identitySource: fact(
+    "aws_identity_source",
+    "`source` of a ProviderConfig of Crossplane's AWS provider there: how its pods get the credentials of their role",
+    is.identitySource,
+  ),
   repositories: {
     gitopsSystem: {
       url: fact("gitops_system_repo_url", "URL of the platform team's repository", is.url),
@@ -246,6 +252,13 @@ function addonIdentities({ addons, identities }: ClusterMetadata): string {
   return JSON.stringify(Object.fromEntries(rows));
 }
 
+/** How pods get the credentials of their role, in the words of Crossplane's AWS provider. */
+export type IdentitySource = Values<typeof clusterFacts>["identitySource"];
+
+/** Annotations of pods that act in AWS. A pod has to start anew for other credentials: with the value its pod template changes. */
+export const podAnnotations = (source: IdentitySource): Readonly<Record<string, string>> =>
+  source === "IRSA" ? {} : { [identityAnnotation]: source };
+
 export const derivedKeys = [
   derive("quote", "a double quote, for values that look like numbers (1)", is.quote, () => is.quote.example),
   derive(
@@ -287,6 +300,12 @@ export const derivedKeys = [
       JSON.stringify(
         (aws.loadBalancerCidrs.length > 0 ? aws.loadBalancerCidrs : [NOBODY]).map((cidr) => ({ ipBlock: { cidr } })),
       ),
+  ),
+  derive(
+    "pod_annotations",
+    "annotations of pods that act in AWS: they start anew when these change, which they have to for another `aws_identity_source`",
+    is.map,
+    ({ identitySource }) => JSON.stringify(podAnnotations(identitySource)),
   ),
   derive(
     "addon_identities",

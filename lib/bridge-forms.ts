@@ -106,6 +106,7 @@ export const is = {
     ...text("time as in RFC 3339, or empty", "^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z)?$", ""),
     absent: "",
   },
+  identitySource: { ...oneOf(["IRSA", "PodIdentity"], "IRSA"), absent: "IRSA" },
   quote: text('always `"`', '^"$', '"'),
   issuer: text("host and path", "^[^/:]+/.+$", "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE"),
   url: text("URL", "^[a-z+]+://.+$", "ssh://git@git.example.com/gitops-system.git"),

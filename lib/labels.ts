@@ -69,6 +69,9 @@ export const lookAgainAnnotation = `${group}/look-again`;
  */
 export const awsKindsAnnotation = `${group}/aws-kinds`;
 
+/** Annotation of pods that act in AWS: how they get their credentials, where that is not IRSA. */
+export const identityAnnotation = `${group}/aws-identity`;
+
 /**
  * Annotations of a SealedSecret, which itself does not show what it was sealed with: the scope, and the SHA-256 of the certificate. They
  * are of the SealedSecret alone: the controller opens it without them, and the Secret does not get them.

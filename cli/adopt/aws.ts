@@ -16,14 +16,17 @@ import {
   type Cluster,
   DescribeClusterCommand,
   DescribeNodegroupCommand,
+  DescribePodIdentityAssociationCommand,
   EKSClient,
+  type PodIdentityAssociationSummary,
   paginateListNodegroups,
+  paginateListPodIdentityAssociations,
 } from "@aws-sdk/client-eks";
 import { IAMClient, ListOpenIDConnectProvidersCommand } from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient, paginateListKeys, paginateListResourceTags } from "@aws-sdk/client-kms";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
-import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
+import { clusterTag, fleetTag, identityTag, type Tags } from "../../lib/labels.ts";
 import type { FixedNodeFields } from "../../lib/node-groups.ts";
 import { all, asking, isTaggedFor, tagsOf, unlessMissing } from "../aws-calls.ts";
 import { type AwsConfig, isDenied } from "../doctor/aws.ts";
@@ -62,6 +65,8 @@ export interface ClusterInAws {
   /** ARN of the IAM OIDC provider of its issuer, if there is one. */
   readonly oidcProvider: string | undefined;
   readonly nodeGroups: Readonly<Record<string, FixedNodeFields>>;
+  /** IDs of the fleet's associations of EKS Pod Identity, by the role that they give. */
+  readonly podIdentities: Readonly<Record<string, string>>;
   /** IDs of the fleet's rules that let networks in to its API, by network. */
   readonly rules: Readonly<Record<string, string>>;
 }
@@ -227,6 +232,26 @@ async function nodeGroupsOf(asked: Ask, eks: EKSClient, clusterName: string): Pr
   return Object.fromEntries(await Promise.all(names.map(fields)));
 }
 
+/** The associations that the Composition made: its tags name the roles. */
+async function podIdentitiesOf(
+  asked: Ask,
+  eks: EKSClient,
+  { cluster: clusterName, fleet, spoke }: Sought,
+): Promise<ClusterInAws["podIdentities"]> {
+  const ids = await asked("eks:ListPodIdentityAssociations", () =>
+    all(paginateListPodIdentityAssociations({ client: eks }, { clusterName }), ({ associations }) => associations),
+  );
+  const read = async ({ associationId = "" }: PodIdentityAssociationSummary) => {
+    const { association } = await asked("eks:DescribePodIdentityAssociation", () =>
+      eks.send(new DescribePodIdentityAssociationCommand({ clusterName, associationId })),
+    );
+    const { tags = {} } = association ?? {};
+    const role = tags[identityTag];
+    return role !== undefined && isTaggedFor({ fleet, cluster: spoke }, tags) ? [[role, associationId] as const] : [];
+  };
+  return Object.fromEntries((await Promise.all(ids.map(read))).flat());
+}
+
 /** The rules of the fleet for the private endpoint in the security group that EKS made. */
 async function rulesOf(
   asked: Ask,
@@ -251,19 +276,22 @@ async function rulesOf(
 async function clusterOf(
   asked: Ask,
   { ec2, eks, iam }: { readonly ec2: EC2Client; readonly eks: EKSClient; readonly iam: IAMClient },
-  { cluster: name, spoke }: Sought,
+  sought: Sought,
 ): Promise<ClusterInAws | undefined> {
+  const { cluster: name, spoke } = sought;
   const found = await asked("eks:DescribeCluster", () => unlessMissing(eks.send(new DescribeClusterCommand({ name }))));
   const cluster = found?.cluster;
   if (cluster === undefined) return undefined;
   const { encryptionConfig, resourcesVpcConfig, tags = {}, version = "" } = cluster;
-  const [oidcProvider, nodeGroups, rules] = await Promise.all([
+  const [oidcProvider, nodeGroups, podIdentities, rules] = await Promise.all([
     providerOf(asked, iam, cluster),
     nodeGroupsOf(asked, eks, name),
+    podIdentitiesOf(asked, eks, sought),
     rulesOf(asked, ec2, resourcesVpcConfig?.clusterSecurityGroupId, spoke),
   ]);
   const key = lastPart(encryptionConfig?.[0]?.provider?.keyArn);
-  return { tags, version, vpcId: resourcesVpcConfig?.vpcId ?? "", key, oidcProvider, nodeGroups, rules };
+  const vpcId = resourcesVpcConfig?.vpcId ?? "";
+  return { tags, version, vpcId, key, oidcProvider, nodeGroups, podIdentities, rules };
 }
 
 /** Asks AWS, with the caller's own credentials. */

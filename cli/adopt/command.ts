@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Document } from "yaml";
 import type { Existing } from "../../functions/spoke/api.ts";
-import { ruleField, templatesField } from "../../functions/spoke/existing.ts";
+import { podIdentitiesField, ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import { clusterTag } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
@@ -133,10 +133,16 @@ function report(
   { account, cluster }: InAws,
   { existing, missing, left }: Recognized,
 ): string {
-  const { [ruleField]: rules = {}, [templatesField]: templates = {}, ...others } = existing;
+  const {
+    [ruleField]: rules = {},
+    [templatesField]: templates = {},
+    [podIdentitiesField]: podIdentities = {},
+    ...others
+  } = existing;
   const found = [
     ...(Object.entries(others) as [string, string][]),
     ...Object.entries(templates).map(([group, id]): [string, string] => [`${templatesField} ${group}`, id]),
+    ...Object.entries(podIdentities).map(([role, id]): [string, string] => [`${podIdentitiesField} ${role}`, id]),
     ...Object.entries(rules).map(([cidr, id]): [string, string] => [`${ruleField} ${cidr}`, id]),
   ];
   return [

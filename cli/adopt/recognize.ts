@@ -1,7 +1,7 @@
 import type { Existing, ExistingNetwork, FlowLogTraffic, NatGateways, SpokeSpec } from "../../functions/spoke/api.ts";
 import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
 import { type EndpointService, gatewayEndpointsOf, interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
-import { ruleField, templatesField } from "../../functions/spoke/existing.ts";
+import { podIdentitiesField, ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
 import { resources, type Side, sides } from "../../functions/spoke/resources.ts";
@@ -10,7 +10,7 @@ import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { compare } from "../../lib/version.ts";
-import type { InAws, Tagged } from "./aws.ts";
+import type { ClusterInAws, InAws, Tagged } from "./aws.ts";
 
 /** Which resource in AWS is which part of a spoke. */
 
@@ -201,7 +201,7 @@ function nodeGroupsOf({ prefix, spoke, spec }: Subject, { cluster }: InAws) {
 /** What was found, in the form of `spec.existing`: launch templates of further node groups stand together. */
 function existingOf(
   found: readonly (readonly [key: string, id: string])[],
-  rules: Readonly<Record<string, string>>,
+  { podIdentities = {}, rules = {} }: Partial<Pick<ClusterInAws, "podIdentities" | "rules">>,
 ): Existing {
   const groupOf = (key: string) => launchTemplateOf(key)?.group ?? firstGroup;
   const isFurther = ([key]: readonly [string, string]) => groupOf(key) !== firstGroup;
@@ -209,6 +209,7 @@ function existingOf(
   return {
     ...Object.fromEntries(found.filter((each) => !isFurther(each))),
     ...(templates.length > 0 ? { [templatesField]: Object.fromEntries(templates) } : {}),
+    ...(Object.keys(podIdentities).length > 0 ? { [podIdentitiesField]: podIdentities } : {}),
     ...(Object.keys(rules).length > 0 ? { [ruleField]: rules } : {}),
   };
 }
@@ -246,7 +247,7 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
   return {
     existing: existingOf(
       known.flatMap(([key, id]) => (id === undefined ? [] : [[key, id] as const])),
-      cluster?.rules ?? {},
+      cluster ?? {},
     ),
     cidr: found.get(resources.vpc.key)?.cidr,
     availabilityZones: zonesOf(spec, found),

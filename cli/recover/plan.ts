@@ -48,7 +48,7 @@ const isStuck = (object: KubeObject): boolean =>
   condition(object, "Synced")?.status === "False";
 
 /** Kinds that AWS numbers and that are found by the cluster that uses them. */
-const byCluster: readonly string[] = ["OpenIDConnectProvider", "SecurityGroupIngressRule"];
+const byCluster: readonly string[] = ["OpenIDConnectProvider", "PodIdentityAssociation", "SecurityGroupIngressRule"];
 /** Kinds that AWS numbers: a node group has a name. */
 const numberedKinds = new Set(
   [...byCluster, ...Object.values(numberedResources).map(({ kind }) => kind)].filter((kind) => kind !== "NodeGroup"),

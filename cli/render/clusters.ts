@@ -1,6 +1,7 @@
 import { addonRoles } from "../../functions/spoke/addon-roles.ts";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { metadataOf } from "../../functions/spoke/parts/handover.ts";
+import { usesPodIdentity } from "../../functions/spoke/pod-identity.ts";
 import type { Settings } from "../../functions/spoke/settings.ts";
 import { surroundingsOf } from "../../functions/spoke/surroundings.ts";
 import { argocdController, argocdIdentity } from "../../lib/argocd.ts";
@@ -108,6 +109,7 @@ export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings
         arn: arn("eks", `cluster/${names.cluster}`, spoke.spec.region),
         issuer,
         oidcProviderArn: arn("iam", `oidc-provider/${issuer.replace("https://", "")}`, ""),
+        identitySource: usesPodIdentity({ settings, spoke }) ? "PodIdentity" : "IRSA",
         kubernetesVersion: spoke.spec.kubernetesVersion,
         databases: spoke.spec.addons.includes(databasesAddon)
           ? {

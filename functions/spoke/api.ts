@@ -65,7 +65,7 @@ export interface SpokeSpec {
   /** Undefined until the definition that knows it is applied. */
   readonly teams?: readonly Team[];
   readonly addons: readonly string[];
-  readonly eksAddonVersions: Readonly<Partial<Record<EksAddon, string>>>;
+  readonly eksAddonVersions: Readonly<Partial<Record<AnyEksAddon, string>>>;
   readonly logTypes: readonly ControlPlaneLogType[];
   readonly logRetentionDays: number;
   readonly kmsDeletionWindowDays: number;
@@ -110,14 +110,15 @@ export interface Taint {
 }
 
 /**
- * What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name, those of rules by network, and those of the
- * launch templates of further node groups by group.
+ * What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name, those of rules by network, those of the
+ * launch templates of further node groups by group, and those of associations of EKS Pod Identity by role.
  */
 export interface Existing extends Readonly<Partial<Record<string, unknown>>> {
   /** What makes and keeps the cluster in the hub's place (`made-elsewhere.ts`); then no ID counts but that of the OIDC provider. */
   readonly madeBy?: "ClusterAPI";
   readonly "api-from"?: Readonly<Record<string, string>>;
   readonly "launch-templates"?: Readonly<Record<string, string>>;
+  readonly "pod-identities"?: Readonly<Record<string, string>>;
 }
 
 export interface ProviderConfigRef {
@@ -127,7 +128,11 @@ export interface ProviderConfigRef {
 
 /** The EKS add-ons of every spoke: a pod network, service routing, names and volumes. */
 export const eksAddons = ["vpc-cni", "kube-proxy", "coredns", "aws-ebs-csi-driver"] as const;
-export type EksAddon = (typeof eksAddons)[number];
+/** The EKS add-on whose agent, on every node, gives pods the roles of their associations: of spokes that use EKS Pod Identity. */
+export const podIdentityAgent = "eks-pod-identity-agent";
+/** EKS add-ons that a spoke may have. */
+export const anyEksAddons = [...eksAddons, podIdentityAgent] as const;
+export type AnyEksAddon = (typeof anyEksAddons)[number];
 
 /** AMI types of nodes; the names are EKS's (EKS API Reference, CreateNodegroup, `amiType`). `spec.nodes` names one of the first two. */
 export const amiTypes = [

@@ -35,6 +35,7 @@ import { claimNetwork, composeNetwork, observeNetwork } from "./parts/network.ts
 import { composeNodes } from "./parts/nodes.ts";
 import { composePodNetwork } from "./parts/pods.ts";
 import { plan } from "./plan.ts";
+import { leavesPodIdentity } from "./pod-identity.ts";
 import { resources } from "./resources.ts";
 import { rolloutEvents, rolloutOf } from "./rollout.ts";
 import type { Settings } from "./settings.ts";
@@ -53,8 +54,8 @@ export interface Question {
   /** Flux objects of the bootstrap chain; empty once it is ready. */
   readonly chain: readonly KubeObject[];
   /**
-   * Everything that carries the spoke's label during a removal; else what writes Argo CD's cluster secret while Argo CD leaves, and the
-   * node groups while one leaves.
+   * Everything that carries the spoke's label during a removal; else what writes Argo CD's cluster secret while Argo CD leaves, the
+   * node groups while one leaves, and associations of EKS Pod Identity while these do.
    */
   readonly labelled: readonly KubeObject[];
   /** Milliseconds since the epoch. */
@@ -170,13 +171,14 @@ function speaking({ chain }: Question, { composer, observed }: Context): readonl
 }
 
 /**
- * Whether nothing is under way in what Crossplane does not watch: the chain while Flux applies a commit, Argo CD's secret and node groups
- * while they go.
+ * Whether nothing is under way in what Crossplane does not watch: the chain while Flux applies a commit, Argo CD's secret, node groups
+ * and associations of EKS Pod Identity while they go.
  */
 const isQuiet = (context: Context): boolean =>
   context.observed.ready(resources.bootstrap) &&
   context.hubAccess.reason !== "ChangeRefused" &&
   !argocdLeaves(context) &&
+  !leavesPodIdentity(context) &&
   leavingTemplates(context).length === 0;
 
 /** What a Spoke is made of, given what exists. The same question always has the same answer. */

@@ -13,7 +13,9 @@ export const groups = {
   hubAdmin: { part: "identities", removedAfter: ["bootstrap"] },
   accessEntries: { part: "identities", removedAfter: ["accessPolicies", "hubAdmin"] },
   identityPolicies: { part: "identities", removedAfter: ["bootstrap", "addons"] },
-  identityRoles: { part: "identities", removedAfter: ["identityPolicies"] },
+  /** Which role the pods of a service account get. */
+  podIdentities: { part: "identities", removedAfter: ["bootstrap", "addons"] },
+  identityRoles: { part: "identities", removedAfter: ["identityPolicies", "podIdentities"] },
   oidcProvider: { part: "identities", removedAfter: ["identityPolicies"] },
   /** The VPC CNI and the EBS CSI driver take back interfaces and volumes of nodes for as long as there are some. */
   addons: { part: "addons", removedAfter: ["nodeGroup"] },
@@ -27,7 +29,7 @@ export const groups = {
   apiRules: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
   cluster: {
     part: "controlPlane",
-    removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules", "interfaceEndpoints"],
+    removedAfter: ["accessEntries", "addons", "podIdentities", "nodeGroup", "apiRules", "interfaceEndpoints"],
   },
   clusterPolicies: { part: "controlPlane", removedAfter: ["cluster"] },
   clusterRole: { part: "controlPlane", removedAfter: ["clusterPolicies"] },

@@ -17,6 +17,7 @@ export const managedKinds = {
   NATGateway: "ec2.aws.m.upbound.io/v1beta1",
   NodeGroup: "eks.aws.m.upbound.io/v1beta1",
   OpenIDConnectProvider: "iam.aws.m.upbound.io/v1beta1",
+  PodIdentityAssociation: "eks.aws.m.upbound.io/v1beta1",
   Role: "iam.aws.m.upbound.io/v1beta1",
   RolePolicy: "iam.aws.m.upbound.io/v1beta1",
   RolePolicyAttachment: "iam.aws.m.upbound.io/v1beta1",

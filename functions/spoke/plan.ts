@@ -1,6 +1,6 @@
 import { hubGroups } from "../../lib/spoke.ts";
 import { addonProblems } from "./addon-roles.ts";
-import { eksAddons, type Spoke, type SpokeSpec } from "./api.ts";
+import { anyEksAddons, type Spoke, type SpokeSpec } from "./api.ts";
 import { argocdProblems } from "./argocd.ts";
 import { bucketProblems } from "./buckets.ts";
 import { foreignProblem } from "./foreign.ts";
@@ -136,5 +136,5 @@ export function plan(question: PlanQuestion): Plan {
 /** Version of each EKS add-on for the Kubernetes version; the Spoke's own choice wins, and none means EKS's default at creation. */
 export function addonVersions(spec: SpokeSpec, settings: Settings, kubernetesVersion: string) {
   const table = settings.kubernetesVersions[kubernetesVersion] ?? {};
-  return Object.fromEntries(eksAddons.map((addon) => [addon, spec.eksAddonVersions[addon] ?? table[addon]]));
+  return Object.fromEntries(anyEksAddons.map((addon) => [addon, spec.eksAddonVersions[addon] ?? table[addon]]));
 }

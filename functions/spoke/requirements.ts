@@ -10,6 +10,7 @@ import { leavingTemplates } from "./node-groups.ts";
 import type { Observed } from "./observed.ts";
 import { argocdLeaves } from "./parts/argocd.ts";
 import { isDeleting } from "./parts/guard.ts";
+import { leavesPodIdentity } from "./pod-identity.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
@@ -74,7 +75,8 @@ const argocdSelector = ({ metadata: { name, namespace } }: Spoke): Record<string
 /**
  * What the function needs besides the Spoke and its resources: claims of other Spokes only until the network exists, where the fleet makes
  * it, the chain's objects while it is not ready and once for each revision, what writes Argo CD's cluster secret while Argo CD leaves the
- * spoke, node groups while one leaves, everything labelled only during a removal. Nothing of it grows with the fleet.
+ * spoke, node groups while one leaves, associations of EKS Pod Identity while these do, everything labelled only during a removal. Nothing of
+ * it grows with the fleet.
  * `fetched` is undefined until the hub's cluster secret was fetched.
  */
 export function requirements(
@@ -100,6 +102,9 @@ export function requirements(
       : {}),
     ...(fetched !== undefined && argocdLeaves({ hub: fetched.hub, observed, settings, spoke })
       ? argocdSelector(spoke)
+      : {}),
+    ...(leavesPodIdentity({ observed, settings, spoke })
+      ? labelled({ PodIdentityAssociation: managedKinds.PodIdentityAssociation }, remainsPrefix, spoke)
       : {}),
     ...(leavingTemplates({ observed, spoke }).length > 0
       ? labelled({ NodeGroup: managedKinds.NodeGroup }, remainsPrefix, spoke)

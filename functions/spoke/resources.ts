@@ -1,5 +1,5 @@
 import type { SpokeIdentity } from "../../lib/spoke.ts";
-import type { EksAddon, FlowLogTraffic } from "./api.ts";
+import type { AnyEksAddon, FlowLogTraffic } from "./api.ts";
 import type { GatewayService, InterfaceService } from "./endpoints.ts";
 import type { Group } from "./groups.ts";
 import type { TeamAccess } from "./teams.ts";
@@ -66,6 +66,8 @@ export const resources = {
   role: (role: RoleName) => row(groupsOf(role)[0], `role-${role}`),
   attachment: (role: RoleName, policyName: string) => row(groupsOf(role)[1], `attachment-${role}-${slug(policyName)}`),
   rolePolicy: (role: RoleName) => row(groupsOf(role)[1], `policy-${role}`),
+  /** The association by which the pods of the role's service account get it. */
+  podIdentity: (role: RoleName) => row("podIdentities", `pod-identity-${role}`),
 
   key: row("key", "key"),
   keyAlias: row("key", "key-alias"),
@@ -73,7 +75,7 @@ export const resources = {
   cluster: row("cluster", "cluster"),
   apiRule: (cidr: string) => row("apiRules", `api-from-${cidr.replaceAll(/[./]/g, "-")}`),
 
-  addon: (name: EksAddon) => row("addons", `addon-${name}`),
+  addon: (name: AnyEksAddon) => row("addons", `addon-${name}`),
 
   launchTemplate: row("launchTemplate", "launch-template"),
   /** Of a further group of `spec.nodeGroups`, by its name. */

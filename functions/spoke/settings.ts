@@ -2,7 +2,7 @@ import { z } from "zod";
 import { group } from "../../lib/labels.ts";
 import { isPlatformNamespace } from "../../lib/names.ts";
 import { releaseForm } from "../../lib/node-releases.ts";
-import { type AmiType, amiTypes, type EksAddon, eksAddons } from "./api.ts";
+import { type AmiType, type AnyEksAddon, amiTypes, anyEksAddons } from "./api.ts";
 
 const minor = z.string().regex(/^1\.\d{2}$/);
 /** A release of the EKS optimized AMIs of a type. */
@@ -11,8 +11,8 @@ function nodeRelease(amiType: AmiType) {
   return z.string().regex(form, `must be a release such as ${example}`).optional();
 }
 const versions = z.strictObject({
-  ...(Object.fromEntries(eksAddons.map((addon) => [addon, z.string().optional()])) as Record<
-    EksAddon,
+  ...(Object.fromEntries(anyEksAddons.map((addon) => [addon, z.string().optional()])) as Record<
+    AnyEksAddon,
     z.ZodOptional<z.ZodString>
   >),
   /** Release of the nodes by AMI type. */
@@ -89,6 +89,11 @@ const schema = z.strictObject({
   stages: entries(z.string(), stage),
   /** What add-ons need in AWS, by their names in snake_case; an add-on that is not here gets no role. */
   addons: entries(z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/), addon),
+  /**
+   * How pods of a spoke get the roles of its controllers and add-ons: `irsa` by the spoke's OIDC provider in IAM, `pod-identity` by
+   * associations of EKS Pod Identity (pod-identity.ts says which roles stay with IRSA).
+   */
+  workloadIdentity: z.enum(["irsa", "pod-identity"]).default("irsa"),
   /** Without it Argo CD has nothing to do with spokes. */
   argocd: argocd.nullish().transform((found) => found ?? undefined),
 });

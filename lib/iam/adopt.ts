@@ -1,6 +1,6 @@
 import { type PolicyDocument, policy } from "./policy.ts";
 
-/** What `fleet adopt` and `fleet recover` read of an account. None of it but the cluster, its node groups and keys can be named (Service Authorization Reference), and which keys it is are what is looked for. */
+/** What `fleet adopt` and `fleet recover` read of an account. None of it but the cluster, its node groups, associations and keys can be named (Service Authorization Reference), and which keys it is are what is looked for. */
 export const adoptPolicy = (): PolicyDocument =>
   policy({
     Sid: "WhatASpokeIsMadeOf",
@@ -18,7 +18,9 @@ export const adoptPolicy = (): PolicyDocument =>
       "ec2:DescribeVpcs",
       "eks:DescribeCluster",
       "eks:DescribeNodegroup",
+      "eks:DescribePodIdentityAssociation",
       "eks:ListNodegroups",
+      "eks:ListPodIdentityAssociations",
       "iam:ListOpenIDConnectProviders",
       "kms:DescribeKey",
       "kms:ListKeys",

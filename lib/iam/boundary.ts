@@ -243,7 +243,8 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
   const regions = (scope.otherRegions ?? []).length === 0 ? {} : regionsWithHub(scope);
   return policy(
     ...readStatements(scope, {
-      Action: flowLogActions,
+      // The EKS Pod Identity Agent asks as its node, with the token of a pod there.
+      Action: ["eks-auth:AssumeRoleForPodIdentity", ...flowLogActions],
       Resource: [`arn:*:logs:*:*:log-group:${flowLogGroup(ownCluster)}*`],
     }),
     ...nodeStatements(scope),

@@ -5,17 +5,13 @@ import { arns, type Scope, type Statement } from "./policy.ts";
 const clusterCalls = [
   "*AccessEntry",
   "*Addon",
-  "*Nodegroup",
-  "*ssociateAccessPolicy",
-  "CreateCluster",
-  "DeleteCluster",
+  "*Nodegroup*",
+  "*ssociate*AccessPolic*",
+  "*teCluster*",
   "DescribeCluster",
   "DescribeUpdate",
-  "ListAssociatedAccessPolicies",
-  "ListTagsForResource",
+  "ListTags*",
   "*agResource",
-  "UpdateCluster*",
-  "UpdateNodegroup*",
 ];
 
 /**
@@ -33,16 +29,23 @@ function apiRuleStatement(scope: Scope, clusters: string): Statement {
   };
 }
 
-/** The whole life of the EKS clusters that the name or pattern `clusters` names, with the log groups of their control planes and flow logs. */
-export function clusterStatements(scope: Scope, clusters: string): Statement[] {
+/**
+ * The whole life of the EKS clusters that the name or pattern `clusters` names, with the log groups of their control planes and flow logs.
+ * @param podIdentities calls on what EKS Pod Identity associates with service accounts there; default: none
+ */
+export function clusterStatements(scope: Scope, clusters: string, podIdentities: readonly string[] = []): Statement[] {
   const name = arns(scope);
   return [
     {
       Sid: "Clusters",
       Effect: "Allow",
-      Action: clusterCalls.map((call) => `eks:${call}`),
+      Action: [...clusterCalls, ...podIdentities].map((call) => `eks:${call}`),
       // EKS once asked for UpdateClusterVersion on cluster/<name>/update (aws-cdk#6060); a pattern matches that already.
-      Resource: [...name.clusterAndParts(clusters), ...(clusters.endsWith("*") ? [] : [name.cluster(`${clusters}/*`)])],
+      Resource: [
+        ...name.clusterAndParts(clusters),
+        ...(podIdentities.length === 0 ? [] : [name.podIdentityAssociations(clusters)]),
+        ...(clusters.endsWith("*") ? [] : [name.cluster(`${clusters}/*`)]),
+      ],
     },
     {
       Sid: "ControlPlaneLogs",

@@ -23,6 +23,7 @@ import {
   keepBoundariesStatement,
   volumeDriverPolicy,
 } from "./roles.ts";
+import { podIdentityService } from "./trust.ts";
 
 export interface CrossplaneScope extends Scope {
   readonly fleet: string;
@@ -53,7 +54,9 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: roles,
-      Condition: { StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService] } },
+      Condition: {
+        StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService, podIdentityService] },
+      },
     },
     unnamed(keepBoundariesStatement),
   ];
@@ -111,7 +114,7 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...oidcProviderStatements(scope),
     ...hubProviderStatements(scope),
     lookUpStatement(scope),
-    ...clusterStatements(anywhere, `${scope.spokePrefix}*`),
+    ...clusterStatements(anywhere, `${scope.spokePrefix}*`, ["*PodIdentityAssociation"]),
     ...interfaceEndpointStatements,
     ...nodeNetworkStatements(anywhere, {
       ...flowLogCalls,

@@ -55,7 +55,7 @@ export function nodeStatements(scope: Scope): Statement[] {
     tagNewStatement,
     {
       // An interface joins groups of its own VPC only, and changes nothing of what these allow.
-      Sid: "JoinGroups",
+      Sid: "Join",
       Effect: "Allow",
       Action: ec2Actions(["CreateNetworkInterface", "ModifyNet*"]),
       Resource: arns(anyPartition).ec2("security-group"),

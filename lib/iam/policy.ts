@@ -118,6 +118,8 @@ export function arns({ partition, accountId, region: first, otherRegions = [] }:
       regional("eks", `cluster/${name}`),
       ...["access-entry", "addon", "nodegroup"].map((kind) => regional("eks", `${kind}/${name}/*`)),
     ],
+    /** What EKS Pod Identity associates with service accounts of the EKS cluster `name`. */
+    podIdentityAssociations: (name: string) => regional("eks", `podidentityassociation/${name}/*`),
     secret: (name: string) => regional("secretsmanager", `secret:${name}`),
     /** Resources of EC2, by kind: `vpc`, `subnet` … Their ids say nothing, so conditions tell them apart. */
     ec2: (...kinds: readonly string[]) => kinds.map((kind) => `arn:${partition}:ec2:*:*:${kind}/*`),

@@ -47,13 +47,7 @@ const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const namespacePattern = new RegExp(`^${label}$`);
 const serviceAccountPattern = new RegExp(`^${label}(\\.${label})*$`);
 
-/**
- * Trust policy of a role that one service account assumes: exact subject and exact audience.
- * The condition keys come from the issuer: its host differs between partitions, regions and IP families.
- * @throws RangeError for a name that is not a Kubernetes name, an issuer without a host, or a provider of another issuer.
- */
-export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountRef): PolicyDocument {
-  const { namespace, serviceAccount } = subject;
+function expectNames({ namespace, serviceAccount }: ServiceAccountRef): void {
   if (!namespacePattern.test(namespace) || namespace.length > 63) {
     throw new RangeError(`namespace ${JSON.stringify(namespace)} is not a Kubernetes namespace name (RFC 1123 label)`);
   }
@@ -62,6 +56,16 @@ export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountR
       `service account ${JSON.stringify(serviceAccount)} is not a Kubernetes name (RFC 1123 subdomain)`,
     );
   }
+}
+
+/**
+ * Trust policy of a role that one service account assumes: exact subject and exact audience.
+ * The condition keys come from the issuer: its host differs between partitions, regions and IP families.
+ * @throws RangeError for a name that is not a Kubernetes name, an issuer without a host, or a provider of another issuer.
+ */
+export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountRef): PolicyDocument {
+  const { namespace, serviceAccount } = subject;
+  expectNames(subject);
   const host = issuer.issuer.replace(/^https:\/\//, "");
   if (!/^[a-z0-9.-]+(\/[A-Za-z0-9./_-]*)?$/.test(host)) {
     throw new RangeError(`issuer ${JSON.stringify(issuer.issuer)} is not an https URL of an OIDC issuer`);
@@ -78,6 +82,26 @@ export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountR
         [`${host}:sub`]: `system:serviceaccount:${namespace}:${serviceAccount}`,
         [`${host}:aud`]: stsAudience,
       },
+    },
+  });
+}
+
+/** The service that assumes roles for pods by EKS Pod Identity: their trust policies and `iam:PassedToService` name it. */
+export const podIdentityService = "pods.eks.amazonaws.com";
+
+/**
+ * Trust policy of a role that the pods of one service account of one cluster get by EKS Pod Identity. An association alone would let in any
+ * service account: the tags with which EKS asks for the session say whose it is (EKS User Guide, "Create IAM role with trust policy required
+ * by EKS Pod Identity", and "Grant Pods access to AWS resources based on tags").
+ * @throws RangeError for a name that is not a Kubernetes name.
+ */
+export function podIdentityTrust(clusterArn: string, subject: ServiceAccountRef): PolicyDocument {
+  expectNames(subject);
+  return serviceTrust(podIdentityService, ["sts:AssumeRole", "sts:TagSession"], {
+    StringEquals: {
+      "aws:RequestTag/eks-cluster-arn": clusterArn,
+      "aws:RequestTag/kubernetes-namespace": subject.namespace,
+      "aws:RequestTag/kubernetes-service-account": subject.serviceAccount,
     },
   });
 }

@@ -21,11 +21,12 @@ const region = ["aws:RequestedRegion"];
 const clusterWildcards = [
   "*AccessEntry",
   "*Addon",
-  "*Nodegroup",
+  "*Nodegroup*",
   "*agResource",
-  "*ssociateAccessPolicy",
-  "UpdateCluster*",
-  "UpdateNodegroup*",
+  "*ssociate*AccessPolic*",
+  "*teCluster*",
+  "ListTags*",
+  "*PodIdentityAssociation",
 ].map((call) => `eks:${call}`);
 
 const boundary = "a boundary gives no rights: it is the most that the policies of a role can give";
@@ -69,6 +70,7 @@ const networks = (policy: string, also: readonly string[] = []): Exception[] => 
     actions: [
       ...["ec2:*VpcEndpoint", "ec2:*tachInternetGateway", "ec2:ReplaceRoute*"],
       ...["NatGateway", "Route", "RouteTable", "Subnet", "Tags"].map((kind) => `ec2:*te${kind}`),
+      "ec2:ReplaceRoute*",
       ...also,
     ],
     allResources: true,
@@ -126,7 +128,7 @@ export const exceptions: readonly Exception[] = [
     conditions: ["aws:ResourceTag/fleet.internal/shared-network"],
     reason: boundary,
   },
-  { policy: "*-boundary", statement: "JoinGroups", actions: ["ec2:ModifyNet*"], allResources: true, reason: boundary },
+  { policy: "*-boundary", statement: "Join", actions: ["ec2:ModifyNet*"], allResources: true, reason: boundary },
   {
     policy: "*-boundary",
     statement: "VolumeKey",

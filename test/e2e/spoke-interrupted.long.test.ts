@@ -49,7 +49,8 @@ const creations = {
   VPCEndpointSecurityGroupAssociation: "ec2:ModifyVpcEndpoint",
   VPCEndpointSubnetAssociation: "ec2:ModifyVpcEndpoint",
   VPCIPv4CidrBlockAssociation: "ec2:AssociateVpcCidrBlock",
-} satisfies Record<Exclude<ManagedKind, "ClusterAuth">, string>;
+  // The other two are of variants of the Composition.
+} satisfies Record<Exclude<ManagedKind, "ClusterAuth" | "PodIdentityAssociation">, string>;
 const actions: readonly string[] = Object.values(creations);
 /** Whose requests name IDs alone, so that nobody can tell whether they are of this spoke. The other requests have its name, or its tags. */
 const ofAnySpoke: readonly string[] = [

@@ -269,9 +269,9 @@ describe("the rules blame", () => {
       ["accounts"],
     ],
     [
-      "one region more than the policy of Crossplane's role has room for",
+      "one region more than the policy of Crossplane's role and the boundary have room for",
       { spokeRegions: regions(4) },
-      ["spokeRegions"],
+      ["spokeRegions", "spokeRegions"],
     ],
     [
       "as many regions as that policy has room for, with accounts besides",

@@ -124,6 +124,7 @@ function arnsOf(asker: Asker, kind: string, service: string, { key, arn }: Resou
     "instance-profile": "instance-profile/eks-x",
     "log-group": `log-group:/aws/eks/${cluster}/cluster`,
     nodegroup: `nodegroup/${cluster}/${cluster}-nodes/uuid`,
+    podidentityassociation: `podidentityassociation/${cluster}/a-x`,
     "oidc-provider": `oidc-provider/oidc.eks.${region}.amazonaws.com/id/A`,
     rulegroupsnamespace: "rulegroupsnamespace/ws-x/fleet",
     ...(service === "grafana" && { workspace: "/workspaces/g-x" }),
@@ -140,6 +141,7 @@ const prefixed = (prefix: string, tags: Values): Values =>
 const receiver: Values = {
   "ec2/flowlog": "vpc-flow-logs.amazonaws.com",
   "eks/nodegroup": "ec2.amazonaws.com",
+  "eks/podidentityassociation": "pods.eks.amazonaws.com",
   "grafana/workspace": "grafana.amazonaws.com",
 };
 

@@ -1,15 +1,19 @@
 import { join } from "node:path";
+import { clusterFacts } from "../../../lib/bridge-facts.ts";
 import type { Repository } from "../../../lib/names.ts";
 import { closest } from "../../closest.ts";
 import { foldersIn, spokesOfAll } from "../../fleet/folders.ts";
 import { filesBelow } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
-import { isSpoke, type Rendered, type RenderedFleet, type Step } from "../../render/fleet.ts";
+import { type Cluster, isSpoke, type Rendered, type RenderedFleet, type Step } from "../../render/fleet.ts";
 import { repositoryOf } from "../../render/sources.ts";
 
 /** The folders of applications in gitops-workloads fit the Spokes in gitops-system. */
 
 const workloads: Repository = "gitops-workloads";
+/** The ConfigMap with the bridge's values on a spoke. */
+const clusterInfo = "cluster-info";
+const providerGroup = "aws.m.upbound.io/";
 
 /** @param root folder of the checkouts */
 export function checkApplications(root: string, fleet: RenderedFleet, findings: Findings): void {
@@ -17,6 +21,29 @@ export function checkApplications(root: string, fleet: RenderedFleet, findings: 
   const spokes = fleet.hub.objects.filter(({ manifest }) => isSpoke(manifest));
   const environments = new Set(spokes.map(({ manifest }) => String(manifest.spec?.environment)));
   for (const spoke of spokes) checkOverlays(spoke, environments, fleet, findings);
+  for (const cluster of fleet.clusters.values()) checkCredentials(cluster, findings);
+}
+
+const { key: sourceKey } = clusterFacts.identitySource;
+
+/** A ProviderConfig asks for IRSA's token where Crossplane's pods have none: they get their role by EKS Pod Identity. */
+function checkCredentials({ name, objects }: Cluster, findings: Findings): void {
+  const info = objects.find(
+    ({ manifest: { kind, metadata } }) => kind === "ConfigMap" && metadata.name === clusterInfo,
+  );
+  if (info?.manifest["data"]?.[sourceKey] !== "PodIdentity") return;
+  for (const { manifest, place } of objects) {
+    const { apiVersion, kind, metadata, spec } = manifest;
+    const isConfig = apiVersion.startsWith(providerGroup) && kind.endsWith("ProviderConfig");
+    if (!isConfig || spec?.credentials?.source !== "IRSA") continue;
+    findings.add(
+      "application",
+      place(["spec", "credentials", "source"]),
+      `${kind} ${[metadata.namespace, metadata.name].filter(Boolean).join("/")} takes credentials by IRSA; Crossplane's pods on ${name} get theirs by EKS Pod Identity`,
+      `write source: \${${sourceKey}}, which is right with both`,
+      name,
+    );
+  }
 }
 
 /** No cluster of the fleet reads the folder of a Spoke that does not exist; one that was let go still does. */

@@ -1,18 +1,20 @@
+import { podAnnotations } from "../../../lib/bridge-facts.ts";
 import { addonConflicts } from "../../../lib/eks-baseline.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
-import { type EksAddon, eksAddons } from "../api.ts";
+import { type AnyEksAddon, podIdentityAgent } from "../api.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
 import { anyNodes } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
+import { eksAddonsOf, leavesPodIdentity, usesPodIdentity } from "../pod-identity.ts";
 import { resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { type PodNetwork, podNetwork } from "./pods.ts";
 
 /** Deployments need nodes to become active; the others are daemon sets, which nodes need. */
-const needsNodes: readonly EksAddon[] = ["coredns", "aws-ebs-csi-driver"];
+const needsNodes: readonly AnyEksAddon[] = ["coredns", "aws-ebs-csi-driver"];
 
-function addon(context: Context, name: EksAddon): void {
+function addon(context: Context, name: AnyEksAddon): void {
   const { composer, names, observed, settings, spoke, tags } = context;
   const running = runningVersion(observed);
   const version = running === undefined ? undefined : addonVersions(spoke.spec, settings, running)[name];
@@ -39,23 +41,35 @@ function addon(context: Context, name: EksAddon): void {
 
 /** The interfaces and volumes that an add-on creates carry the spoke's tags too: its role's boundary recognizes them by these. */
 function configuration(
-  { tags }: Context,
-  name: EksAddon,
+  context: Context,
+  name: AnyEksAddon,
   { env, eniConfig }: PodNetwork,
 ): { configurationValues?: string } {
+  const tags = context.tags();
+  // The value of the driver's chart, whose schema the add-on has (kubernetes-sigs/aws-ebs-csi-driver, values.schema.json).
+  const pods = usesPodIdentity(context) ? { podAnnotations: podAnnotations("PodIdentity") } : {};
   const values = {
     "vpc-cni": {
       enableNetworkPolicy: "true",
-      env: { ADDITIONAL_ENI_TAGS: JSON.stringify(tags()), ...env },
+      env: { ADDITIONAL_ENI_TAGS: JSON.stringify(tags), ...env },
       ...(eniConfig && { eniConfig }),
     },
-    "aws-ebs-csi-driver": { controller: { extraVolumeTags: tags() } },
+    "aws-ebs-csi-driver": { controller: { extraVolumeTags: tags, ...pods } },
   }[name as string];
   return values === undefined ? {} : { configurationValues: JSON.stringify(values) };
 }
 
-/** Role of the EBS CSI driver, once its policy is attached. */
-function driverRole({ observed }: Context): Fact<{ serviceAccountRoleArn?: string }> {
+interface DriverRole {
+  readonly serviceAccountRoleArn?: string;
+}
+
+/** Role of the EBS CSI driver, once its policy is attached; with EKS Pod Identity its association is enough. */
+function driverRole(context: Context): Fact<DriverRole> {
+  const { observed } = context;
+  // Its pods start anew with what else changes, and would get the association that is about to go.
+  if (leavesPodIdentity(context)) return fact<DriverRole>("identities", undefined);
+  if (usesPodIdentity(context))
+    return fact("identities", observed.ready(resources.podIdentity("aws-ebs-csi-driver")) ? {} : undefined);
   const arn = observed.text(resources.role("aws-ebs-csi-driver"), "arn");
   const attached = observed.ready(resources.attachment("aws-ebs-csi-driver", volumeDriverPolicy));
   return fact("identities", arn !== undefined && attached ? { serviceAccountRoleArn: arn } : undefined);
@@ -63,5 +77,6 @@ function driverRole({ observed }: Context): Fact<{ serviceAccountRoleArn?: strin
 
 /** The EKS add-ons, in the version for the Kubernetes version that the control plane runs. */
 export function composeAddons(context: Context): void {
-  for (const name of eksAddons) addon(context, name);
+  for (const name of eksAddonsOf(context)) addon(context, name);
+  if (leavesPodIdentity(context)) context.composer.keep(resources.addon(podIdentityAgent));
 }

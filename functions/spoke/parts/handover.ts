@@ -7,7 +7,7 @@ import {
   inBase64,
   type OwnMetadata,
 } from "../../../lib/bridge.ts";
-import { identityFacts } from "../../../lib/bridge-facts.ts";
+import { type IdentitySource, identityFacts } from "../../../lib/bridge-facts.ts";
 import type { DatabaseFacts } from "../../../lib/iam/databases.ts";
 import type { ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { watchLabel } from "../../../lib/labels.ts";
@@ -25,7 +25,7 @@ import { revisionToBring, stageOf } from "../rollout.ts";
 import { sealingKeyArns } from "../sealing.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
-import { identitiesReady, workingAddonRole } from "./identities.ts";
+import { identitiesReady, identitySource, workingAddonRole } from "./identities.ts";
 import { publicCidrs } from "./network.ts";
 
 /** The add-on that makes load balancers in the public subnets. */
@@ -65,6 +65,7 @@ export interface SpokeFacts {
   readonly arn: string;
   readonly issuer: string;
   readonly oidcProviderArn: string;
+  readonly identitySource: IdentitySource;
   readonly kubernetesVersion: string;
   readonly databases: DatabaseFacts;
   /** Of its controllers and of its add-ons, by their names in snake_case. */
@@ -101,6 +102,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
       nodeRole: names.nodeRole,
     },
     databases: facts.databases,
+    identitySource: facts.identitySource,
     kubernetesVersion: facts.kubernetesVersion,
     oidc: { provider: facts.issuer.replace(/^https:\/\//, ""), providerArn: facts.oidcProviderArn },
     identities: Object.fromEntries(
@@ -159,6 +161,7 @@ export function spokeFacts(context: Context) {
     arn,
     issuer,
     oidcProviderArn: facts.readyText(resources.oidcProvider, "arn"),
+    identitySource: identitySource(context),
     kubernetesVersion: fact("controlPlane", runningVersion(observed)),
     databases: databaseFacts(context),
     roleArns: roleArns(context),

@@ -1,19 +1,22 @@
+import type { IdentitySource } from "../../../lib/bridge-facts.ts";
 import { adminAccessPolicy } from "../../../lib/eks-baseline.ts";
 import { arns, dnsSuffix, inAccount, type PolicyDocument } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
-import { type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
+import { podIdentityTrust, type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import type { Tags } from "../../../lib/labels.ts";
 import { fleetNames } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
+import { podIdentityAgent } from "../api.ts";
 import { makesBuckets } from "../buckets.ts";
 import type { Context } from "../context.ts";
 import { databasesOf, databaseTags } from "../databases.ts";
 import { type Fact, fact } from "../facts.ts";
 import { isLetGo } from "../orphan.ts";
 import { fluxIdentities } from "../plan.ts";
+import { hasAssociations, isForPods, toldSource, usesPodIdentity } from "../pod-identity.ts";
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
 import { argocdPrincipal, composeAssociation, composeEntry, digest } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
@@ -73,6 +76,13 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
   };
 }
 
+/** Trust in the pods of a service account of the spoke; undefined while there is no agent that could give them the role. */
+function trustInPods(context: Context, subject: ServiceAccountRef): PolicyDocument | undefined {
+  const arn = controlPlaneFacts(context).arn.value;
+  const hasAgent = context.observed.ready(resources.addon(podIdentityAgent));
+  return arn !== undefined && hasAgent ? podIdentityTrust(arn, subject) : undefined;
+}
+
 /** Trust in a service account of the spoke; undefined while the spoke's OIDC provider is not known. */
 function trustIn(context: Context, subject: ServiceAccountRef): PolicyDocument | undefined {
   const issuer = controlPlaneFacts(context).issuer.value;
@@ -82,6 +92,10 @@ function trustIn(context: Context, subject: ServiceAccountRef): PolicyDocument |
     : undefined;
 }
 
+/** Who may assume a role of a service account of the spoke, and whether its pods get it by EKS Pod Identity. */
+const assumedBy = (context: Context, subject: ServiceAccountRef, forPods: boolean): Pick<RoleArgs, "pods" | "trust"> =>
+  forPods ? { trust: trustInPods(context, subject), pods: subject } : { trust: trustIn(context, subject) };
+
 /** The role of an enabled add-on that acts in AWS. */
 function addonRole(context: Context, { addon, subject, policy }: AddonRole): RoleArgs {
   const { addonBoundary, names } = context;
@@ -89,7 +103,7 @@ function addonRole(context: Context, { addon, subject, policy }: AddonRole): Rol
     role: addonRoleName(addon),
     roleName: names.addonRole(addon),
     description: `Add-on ${addon} of ${names.cluster}`,
-    trust: trustIn(context, subject),
+    ...assumedBy(context, subject, usesPodIdentity(context)),
     managedPolicies: [],
     inlinePolicy: policy,
     boundary: addonBoundary,
@@ -122,11 +136,29 @@ function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArg
       {
         role: dashed(identity),
         roleName: names.identityRole(identity),
-        trust: trustIn(context, spokeIdentities[identity]),
+        ...assumedBy(context, spokeIdentities[identity], isForPods(context, identity)),
         ...own,
       } satisfies RoleArgs,
     ]),
   ) as unknown as Record<SpokeIdentity, RoleArgs>;
+}
+
+/**
+ * How pods get their roles' credentials. Git learns of another way, with which they start anew, once it works for all roles that may be
+ * made, and the former is gone where it would count first.
+ */
+export function identitySource(context: Context): Fact<IdentitySource> {
+  const isRefused = addonProblems(context).length > 0;
+  const roles = [
+    ...Object.values(identityRoles(context)),
+    ...(isRefused ? [] : addonRoles(context).map((each) => addonRole(context, each))),
+  ];
+  const associations = roles.flatMap(({ role, pods }) => (pods ? [resources.podIdentity(role)] : []));
+  const wanted = usesPodIdentity(context) ? "PodIdentity" : "IRSA";
+  const works = usesPodIdentity(context)
+    ? associations.every((resource) => context.observed.ready(resource))
+    : !hasAssociations(context);
+  return fact("identities", works ? wanted : toldSource(context.observed));
 }
 
 /** Somebody who may act on the whole spoke. */

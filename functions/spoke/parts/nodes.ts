@@ -2,7 +2,6 @@ import { nodeTemplate, nodeTrust } from "../../../lib/eks-baseline.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
 import { crossplaneAnnotations } from "../../../lib/labels.ts";
 import { compareReleases } from "../../../lib/node-releases.ts";
-import { eksAddons } from "../api.ts";
 import { type AskedGroup, firstGroup, isBottlerocket, nodesTag } from "../asked-groups.ts";
 import type { Context } from "../context.ts";
 import { fact } from "../facts.ts";
@@ -19,6 +18,7 @@ import {
   templateOf,
 } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
+import { eksAddonsOf } from "../pod-identity.ts";
 import { type Resource, resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { nodesReachAws } from "./endpoints.ts";
@@ -56,9 +56,10 @@ function launchTemplate({ composer, names, spoke, tags }: Context, { name, amiTy
 }
 
 /** Whether every EKS add-on runs the version for `kubernetesVersion`; those without a version in the table count as done. */
-function addonsFollow({ observed, settings, spoke }: Context, kubernetesVersion: string): boolean {
+function addonsFollow(context: Context, kubernetesVersion: string): boolean {
+  const { observed, settings, spoke } = context;
   const wanted = addonVersions(spoke.spec, settings, kubernetesVersion);
-  return eksAddons.every((addon) => {
+  return eksAddonsOf(context).every((addon) => {
     const running = observed.text(resources.addon(addon), "addonVersion");
     return wanted[addon] === undefined || running === wanted[addon];
   });

@@ -64,7 +64,8 @@ export function podNetwork(context: Context): Fact<PodNetwork> {
   if (group.value === undefined) return fact<PodNetwork>(group.from, undefined);
   const names = zoneNames({ spec: spoke.spec, hub, observed });
   const subnets = zones.map((zone) => [names[zone], observed.text(resources.podSubnet(zone), "id")] as const);
-  if (subnets.some(([name, id]) => name === undefined || id === undefined)) return fact<PodNetwork>("network", undefined);
+  if (subnets.some(([name, id]) => name === undefined || id === undefined))
+    return fact<PodNetwork>("network", undefined);
   const eniConfig = {
     create: true,
     region: spoke.spec.region,

@@ -1,7 +1,9 @@
 import { arns, type PolicyDocument } from "../../../lib/iam/policy.ts";
+import { podIdentityService, type ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { identityTag, type Tags } from "../../../lib/labels.ts";
 import type { Context } from "../context.ts";
 import { fact } from "../facts.ts";
+import { at } from "../kube.ts";
 import { type Resource, type RoleName, resources } from "../resources.ts";
 
 export interface RoleArgs {
@@ -11,6 +13,8 @@ export interface RoleArgs {
   readonly description: string;
   /** Who may assume it; undefined while that is not known. */
   readonly trust: PolicyDocument | undefined;
+  /** The service account whose pods get it by EKS Pod Identity; undefined where they don't. */
+  readonly pods?: ServiceAccountRef | undefined;
   /** AWS managed policies, by name. */
   readonly managedPolicies: readonly string[];
   readonly inlinePolicy?: PolicyDocument;
@@ -21,18 +25,44 @@ export interface RoleArgs {
 }
 
 /** What must be ready before somebody can use the role. */
-export function roleResources({ role, managedPolicies, inlinePolicy }: RoleArgs): readonly [Resource, ...Resource[]] {
+export function roleResources({
+  role,
+  pods,
+  managedPolicies,
+  inlinePolicy,
+}: RoleArgs): readonly [Resource, ...Resource[]] {
   return [
     resources.role(role),
     ...managedPolicies.map((policy) => resources.attachment(role, policy)),
     ...(inlinePolicy ? [resources.rolePolicy(role)] : []),
+    ...(pods ? [resources.podIdentity(role)] : []),
   ];
 }
 
-/** An IAM role under a boundary of the fleet, and its policies. */
+/** Gives a role to the pods of a service account. EKS refuses a role whose trust does not name it, so the role comes first. */
+function composePodIdentity(context: Context, role: RoleName, { namespace, serviceAccount }: ServiceAccountRef): void {
+  const { composer, facts, names, observed, spoke, tags } = context;
+  const trust = at(observed.get(resources.role(role))?.spec, "forProvider", "assumeRolePolicy");
+  const needs = {
+    roleArn: facts.readyText(resources.role(role), "arn"),
+    trust: fact("identities", String(trust).includes(podIdentityService) || undefined),
+  };
+  composer.managed(resources.podIdentity(role), "PodIdentityAssociation", needs, ({ roleArn }) => ({
+    forProvider: {
+      region: spoke.spec.region,
+      clusterName: names.cluster,
+      namespace,
+      serviceAccount,
+      roleArn,
+      tags: { ...tags(), [identityTag]: role },
+    },
+  }));
+}
+
+/** An IAM role under a boundary of the fleet, its policies, and the pods that get it. */
 export function composeRole(context: Context, args: RoleArgs): void {
   const { composer, facts, scope, tags } = context;
-  const { role, roleName, description, trust, managedPolicies, inlinePolicy } = args;
+  const { role, roleName, description, trust, pods, managedPolicies, inlinePolicy } = args;
   const { boundary: permissionsBoundary = context.permissionsBoundary } = args;
   const resource = resources.role(role);
   composer.managed(resource, "Role", { trust: fact("identities", trust) }, (known) => ({
@@ -50,6 +80,7 @@ export function composeRole(context: Context, args: RoleArgs): void {
       forProvider: { role: roleName, policyArn: arns(scope).managedPolicy(policy) },
     }));
   }
+  if (pods) composePodIdentity(context, role, pods);
   if (inlinePolicy === undefined) return;
   composer.managed(resources.rolePolicy(role), "RolePolicy", made, () => ({
     externalName: roleName,

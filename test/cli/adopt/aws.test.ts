@@ -81,6 +81,10 @@ const answers: Answers = {
   },
   ListNodegroups: { nodegroups: ["fleet-spoke-blue-nodes"] },
   DescribeNodegroup: { nodegroup: { instanceTypes: ["m6i.large"], amiType: "AL2023", capacityType: "SPOT" } },
+  ListPodIdentityAssociations: { associations: [{ associationId: "a-1" }] },
+  DescribePodIdentityAssociation: {
+    association: { associationId: "a-1", tags: { ...own, "fleet.internal/identity": "crossplane" } },
+  },
   ListOpenIDConnectProviders: result(
     "ListOpenIDConnectProviders",
     "<OpenIDConnectProviderList><member><Arn>arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-west-1.amazonaws.com/id/GREEN</Arn></member>" +
@@ -121,6 +125,7 @@ describe("what AWS has of a spoke", () => {
     expect(cluster).toEqual({
       ...{ version: "1.35", tags: own, vpcId: "vpc-1", key: "1234", rules: { "10.0.0.0/16": "sgr-1" } },
       oidcProvider: "arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-west-1.amazonaws.com/id/BLUE",
+      podIdentities: { crossplane: "a-1" },
       nodeGroups: {
         "fleet-spoke-blue-nodes": { instanceTypes: ["m6i.large"], amiType: "AL2023", capacityType: "SPOT" },
       },

@@ -40,6 +40,33 @@ describe("fleet check, of applications", () => {
     ]);
   });
 
+  test("finds a ProviderConfig with IRSA where pods get their roles by EKS Pod Identity, and none that asks the bridge", async () => {
+    const podIdentity = replaced(
+      "gitops-system/platform/composition/composition.yaml",
+      "        kubeConfig: configMap\n",
+      "        kubeConfig: configMap\n        workloadIdentity: pod-identity\n",
+    );
+    const changes = [...blue, ...(await onBlue("./overlays/dev"))];
+    const irsa = changes.map((change) =>
+      "to" in change && typeof change.to === "string"
+        ? { ...change, to: change.to.replace("source: $" + "{aws_identity_source}", "source: IRSA") }
+        : change,
+    );
+    expect(findings(irsa)).toEqual([]);
+    expect(findings([...changes, podIdentity])).toEqual([]);
+    expect(findings([...irsa, podIdentity])).toEqual([
+      {
+        rule: "application",
+        file: expect.stringMatching(/^gitops-workloads\/clusters\/blue\/payment-app\//),
+        line: "    source: IRSA",
+        problem:
+          "ProviderConfig payment-app/aws takes credentials by IRSA; Crossplane's pods on blue get theirs by EKS Pod Identity",
+        remedy: "write source: $" + "{aws_identity_source}, which is right with both",
+        clusters: ["blue"],
+      },
+    ]);
+  });
+
   test("leaves folders that are no environment's to the team", async () => {
     expect(findings([...blue, prod, ...(await onBlue("./base"))])).toEqual([]);
   });

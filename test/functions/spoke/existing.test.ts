@@ -3,6 +3,8 @@ import { interfaceServices } from "../../../functions/spoke/endpoints.ts";
 import {
   existingIds,
   numberedResources,
+  podIdentitiesField,
+  podIdentityForm,
   ruleField,
   ruleForm,
   templateForm,
@@ -77,19 +79,26 @@ const foundByName = [
 describe("the table of what AWS numbers", () => {
   it("has every kind that the provider does not find by itself", () => {
     const numbered = Object.values(numberedResources).map(({ kind }) => kind as string);
-    const kinds = new Set([...numbered, "SecurityGroupIngressRule", ...foundByName]);
+    const kinds = new Set([...numbered, "PodIdentityAssociation", "SecurityGroupIngressRule", ...foundByName]);
     expect([...kinds].sort()).toEqual(Object.keys(managedKinds).sort());
   });
 
   it("is what the definition takes, with the same forms", () => {
     const { properties = {} } = spokeSchema.properties?.["spec"]?.properties?.["existing"] ?? {};
-    const { [ruleField]: rules, [templatesField]: templates, madeBy: _, ...others } = properties;
+    const {
+      [ruleField]: rules,
+      [templatesField]: templates,
+      [podIdentitiesField]: podIdentities,
+      madeBy: _,
+      ...others
+    } = properties;
     const forms = (all: object) => Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1));
     expect(forms(Object.fromEntries(Object.entries(others).map(([name, { pattern }]) => [name, pattern])))).toEqual(
       forms(Object.fromEntries(Object.entries(numberedResources).map(([name, { form }]) => [name, form]))),
     );
     expect(rules?.["additionalProperties"]).toMatchObject({ pattern: ruleForm });
     expect(templates?.["additionalProperties"]).toMatchObject({ pattern: templateForm });
+    expect(podIdentities?.["additionalProperties"]).toMatchObject({ pattern: podIdentityForm });
   });
 });
 

@@ -21,6 +21,10 @@ const variants: [string, () => World][] = [
     "minimal, with a connection Secret",
     () => ready(example("minimal"), { settings: settings({ kubeConfig: "secret" }) }),
   ],
+  [
+    "minimal, with EKS Pod Identity",
+    () => ready(example("minimal"), { settings: settings({ workloadIdentity: "pod-identity" }) }),
+  ],
 ];
 
 /** Secrets in words, so that a change of them can be read. */

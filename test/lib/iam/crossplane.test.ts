@@ -56,7 +56,30 @@ type Twin = [
   { action?: string; resource?: string; context?: Record<string, string> },
 ];
 
+const podIdentity = {
+  action: "eks:CreatePodIdentityAssociation",
+  resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue",
+};
+const ofBlue = "arn:aws:eks:us-east-1:000000000000:podidentityassociation/fleet-spoke-blue/a-1";
+const toPods = { "iam:PassedToService": "pods.eks.amazonaws.com" };
+
 const twins: Twin[] = [
+  ["give pods of the hub a role", podIdentity, { resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub" }],
+  [
+    "take the role away from pods of the hub",
+    { action: "eks:DeletePodIdentityAssociation", resource: ofBlue },
+    { resource: ofBlue.replace("fleet-spoke-blue", "fleet-hub") },
+  ],
+  [
+    "tag an association of the hub",
+    { action: "eks:TagResource", resource: ofBlue },
+    { resource: ofBlue.replace("fleet-spoke-blue", "fleet-hub") },
+  ],
+  [
+    "pass a role of the hub to pods",
+    { action: "iam:PassRole", resource: role("fleet-spoke-blue-crossplane"), context: toPods },
+    { resource: role("fleet-hub-crossplane") },
+  ],
   [
     "create a role without the boundary",
     { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
@@ -449,6 +472,16 @@ describe("the boundary of the fleet's roles", () => {
     expect(read("fleet/git/gitops-system")).toBe(false);
     for (const identity of ["node", "cluster", "crossplane", "aws-ebs-csi-driver"])
       expect(read("fleet/sealing-keys/dev/1", identity), identity).toBe(false);
+  });
+
+  it("lets the agent of EKS Pod Identity ask for roles on spokes, and nowhere else", () => {
+    const asks = (cluster: string) =>
+      allowed(boundary, {
+        action: "eks-auth:AssumeRoleForPodIdentity",
+        resource: `arn:aws:eks:us-east-1:000000000000:cluster/${cluster}`,
+        context: as("node"),
+      });
+    expect([asks("fleet-spoke-blue"), asks("fleet-hub"), asks("shop")]).toEqual([true, false, false]);
   });
 
   it.each(["iam:CreateRole", "iam:PutRolePolicy", "iam:PassRole", "iam:CreateUser"])("never allows %s", (action) => {

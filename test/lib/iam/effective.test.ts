@@ -188,6 +188,7 @@ describe("through every role that it could make, take over or assume", () => {
         "sealing keys of prod",
         "the key of the fleet's secrets",
         "load balancers without a hub's tag",
+        "roles of pods on spokes",
         "use of a shared network",
       ].sort(),
     );

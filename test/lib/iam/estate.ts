@@ -34,6 +34,14 @@ const on = (action: string, resource: string, context: Tags = {}): IamRequest =>
 const through = (service: string): Tags => ({ "kms:ViaService": `${service}.us-east-1.amazonaws.com` });
 const forAws: Tags = { "kms:GrantIsForAWSResource": "true" };
 
+/** What gives pods of a cluster a role. */
+const podIdentities = (name: string): IamRequest[] => [
+  on("eks:CreatePodIdentityAssociation", regional("eks", `cluster/${name}`)),
+  ...["UpdatePodIdentityAssociation", "DeletePodIdentityAssociation"].map((call) =>
+    on(`eks:${call}`, regional("eks", `podidentityassociation/${name}/a-x`)),
+  ),
+];
+
 /** What would take a cluster over. */
 const cluster = (name: string): IamRequest[] => [
   on("eks:CreateAccessEntry", regional("eks", `cluster/${name}`)),
@@ -259,15 +267,15 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
   ],
   // Known and documented: AWS gives these no tag to ask for (docs/guides/aws-account.md).
   "load balancers without a hub's tag": groups({}),
-  "other ways into clusters": ["fleet-hub", "fleet-spoke-blue", "fleet-spoke-green", "other-hub", "shop"].flatMap(
-    (name) =>
-      [
-        "AssociateIdentityProviderConfig",
-        "CreateCapability",
-        "CreateFargateProfile",
-        "CreatePodIdentityAssociation",
-      ].map((call) => on(`eks:${call}`, regional("eks", `cluster/${name}`))),
-  ),
+  "other ways into clusters": [
+    ...["fleet-hub", "fleet-spoke-blue", "fleet-spoke-green", "other-hub", "shop"].flatMap((name) =>
+      ["AssociateIdentityProviderConfig", "CreateCapability", "CreateFargateProfile"].map((call) =>
+        on(`eks:${call}`, regional("eks", `cluster/${name}`)),
+      ),
+    ),
+    ...["fleet-hub", "other-hub", "shop"].flatMap(podIdentities),
+  ],
+  "roles of pods on spokes": ["fleet-spoke-blue", "fleet-spoke-green"].flatMap(podIdentities),
   // Names of buckets are shared by all accounts: somebody was quicker, and lets everybody in.
   "buckets of another account under names of a spoke": [
     on("s3:PutObject", bucket("fleet-spoke-blue_payment", "/x"), ofAccount("999999999999")),

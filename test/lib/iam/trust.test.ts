@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { roleTrust, serviceAccountTrust, serviceTrust } from "../../../lib/iam/trust.ts";
+import { policy, type Statement } from "../../../lib/iam/policy.ts";
+import { podIdentityTrust, roleTrust, serviceAccountTrust, serviceTrust } from "../../../lib/iam/trust.ts";
+import { allowed } from "../../support/iam.ts";
 
 const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
 const host = fc.oneof(
@@ -67,6 +69,49 @@ describe("serviceAccountTrust", () => {
     expect(() => serviceAccountTrust({ providerArn: provider("*"), issuer: "*" }, subject)).toThrow(
       "not an https URL of an OIDC issuer",
     );
+  });
+});
+
+describe("podIdentityTrust", () => {
+  const arn = "arn:aws:eks:us-east-1:123456789012:cluster/blue";
+  const tags = { "eks-cluster-arn": arn, "kubernetes-namespace": "dns", "kubernetes-service-account": "records" };
+  const context = (change: Record<string, string> = {}) =>
+    Object.fromEntries(Object.entries({ ...tags, ...change }).map(([key, value]) => [`aws:RequestTag/${key}`, value]));
+  const [{ Principal: _, ...statement } = {} as Statement] = podIdentityTrust(arn, {
+    namespace: "dns",
+    serviceAccount: "records",
+  }).Statement;
+  const lets = (context: Record<string, string>) =>
+    allowed(policy({ ...statement, Resource: ["*"] }), { action: "sts:AssumeRole", resource: "*", context });
+
+  it("admits EKS Pod Identity for the pods of one service account of one cluster, and lets their tags in", () => {
+    const [statement] = podIdentityTrust(arn, { namespace: "dns", serviceAccount: "records" }).Statement;
+    expect(statement).toMatchObject({
+      Effect: "Allow",
+      Principal: { Service: "pods.eks.amazonaws.com" },
+      Action: ["sts:AssumeRole", "sts:TagSession"],
+    });
+    expect(lets(context())).toBe(true);
+  });
+
+  it.each([
+    [
+      "another cluster of that name in another account",
+      { "eks-cluster-arn": arn.replace("123456789012", "210987654321") },
+    ],
+    ["another namespace", { "kubernetes-namespace": "other" }],
+    ["another service account", { "kubernetes-service-account": "default" }],
+  ])("refuses %s", (_, change) => {
+    expect(lets(context(change))).toBe(false);
+  });
+
+  it("refuses an association that turns the tags off: nothing would say whose the pod is", () => {
+    expect(lets({})).toBe(false);
+  });
+
+  it("takes no name that is not Kubernetes'", () => {
+    expect(() => podIdentityTrust(arn, { namespace: "*", serviceAccount: "ok" })).toThrow(RangeError);
+    expect(() => podIdentityTrust(arn, { namespace: "ok", serviceAccount: "a*" })).toThrow(RangeError);
   });
 });
 

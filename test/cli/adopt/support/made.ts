@@ -3,7 +3,7 @@ import type { Subject } from "../../../../cli/adopt/recognize.ts";
 import { numberedResources } from "../../../../functions/spoke/existing.ts";
 import { at, type KubeObject, textAt } from "../../../../functions/spoke/kube.ts";
 import { isOnlyObserved } from "../../../../functions/spoke/orphan.ts";
-import type { Tags } from "../../../../lib/labels.ts";
+import { identityTag, type Tags } from "../../../../lib/labels.ts";
 import type { World } from "../../../functions/spoke/support/world.ts";
 
 /** What AWS has of a spoke that a hub has made, as the Composition describes it. */
@@ -44,6 +44,10 @@ export function inAwsOf(world: World): InAws {
     });
   const cluster = of("Cluster")[0] as KubeObject;
   const rules = of("SecurityGroupIngressRule").map((object) => [String(forProvider(object)["cidrIpv4"]), idOf(object)]);
+  const podIdentities = of("PodIdentityAssociation").map((object) => [
+    (forProvider(object)["tags"] as Tags)[identityTag],
+    idOf(object),
+  ]);
   const groups = of("NodeGroup").map((object) => [idOf(object), forProvider(object)]);
   return {
     account: "000000000000",
@@ -55,6 +59,7 @@ export function inAwsOf(world: World): InAws {
       key: idOf(of("Key")[0] as KubeObject),
       oidcProvider: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/BLUE",
       nodeGroups: Object.fromEntries(groups),
+      podIdentities: Object.fromEntries(podIdentities),
       rules: Object.fromEntries(rules),
     },
   };

@@ -24,6 +24,8 @@ export type Answers = Readonly<Record<string, string | object | Refusal | ((aske
 const paths: readonly (readonly [path: RegExp, operation: string])[] = [
   [/^\/clusters\/[^/]+\/node-groups\/./, "DescribeNodegroup"],
   [/^\/clusters\/[^/]+\/node-groups/, "ListNodegroups"],
+  [/^\/clusters\/[^/]+\/pod-identity-associations\/./, "DescribePodIdentityAssociation"],
+  [/^\/clusters\/[^/]+\/pod-identity-associations/, "ListPodIdentityAssociations"],
   [/^\/clusters\/./, "DescribeCluster"],
   [/^\/clusters/, "ListClusters"],
   [/^\/workspaces\/[^/]+\/rulegroupsnamespaces/, "ListRuleGroupsNamespaces"],

@@ -97,7 +97,14 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
       return ["NodeGroup", "Cluster", ...untilBootstrapIsGone];
     case "Cluster":
       return [
-        ...["NodeGroup", "Addon", "AccessEntry", "AccessPolicyAssociation", "VPCEndpointSecurityGroupAssociation"],
+        ...[
+          "NodeGroup",
+          "Addon",
+          "PodIdentityAssociation",
+          "AccessEntry",
+          "AccessPolicyAssociation",
+          "VPCEndpointSecurityGroupAssociation",
+        ],
         ...["VPCEndpointSubnetAssociation", /^endpoint-(?!s3|dynamodb)/, ...untilBootstrapIsGone],
       ];
     case "Role":
@@ -120,6 +127,7 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
     case "AccessEntry":
       return ["AccessPolicyAssociation", ...untilBootstrapIsGone];
     case "Secret":
+    case "PodIdentityAssociation":
     case "ClusterAuth":
     case "AccessPolicyAssociation":
     case "RolePolicy":

@@ -50,7 +50,8 @@ app.kubernetes.io/component: {{ . }}
 {{- /* As in the community chart, a value without a default. */ -}}
 {{- if hasKey $values "replicas" }}{{- $_ := set $deployment.spec "replicas" (int $values.replicas) -}}{{- end -}}
 {{- $pod := $deployment.spec.template -}}
-{{- $_ := set $pod.metadata "annotations" (dict "prometheus.io/port" "8080" "prometheus.io/scrape" "true") -}}
+{{- $scraped := dict "prometheus.io/port" "8080" "prometheus.io/scrape" "true" -}}
+{{- $_ := set $pod.metadata "annotations" (merge (dict) (default (dict) $values.annotations) $scraped) -}}
 {{- $_ := set $pod.spec "serviceAccountName" (include "flux2.serviceAccount" .controller.name) -}}
 {{- $_ := set $pod.spec "automountServiceAccountToken" true -}}
 {{- with $values.affinity }}{{- $_ := set $pod.spec "affinity" . -}}{{- end -}}

@@ -1,0 +1,42 @@
+import { fromBase64 } from "../../lib/bridge.ts";
+import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
+import type { SpokeIdentity } from "../../lib/spoke.ts";
+import { type AnyEksAddon, anyEksAddons, eksAddons } from "./api.ts";
+import type { Context } from "./context.ts";
+import type { KubeObject } from "./kube.ts";
+import { isMadeElsewhere } from "./made-elsewhere.ts";
+import { resources } from "./resources.ts";
+
+/** How pods of a spoke get the roles of its controllers and add-ons: by its OIDC provider in IAM (IRSA), or by EKS Pod Identity. */
+
+type Question = Pick<Context, "settings" | "spoke">;
+
+/** Whether they do by EKS Pod Identity. A cluster of Cluster API has the EKS add-ons that its chart names, and no agent among them. */
+export const usesPodIdentity = ({ settings, spoke }: Question): boolean =>
+  settings.workloadIdentity === "pod-identity" && !isMadeElsewhere(spoke);
+
+/**
+ * Whether pods get this role so. External Secrets' is no pod's: its store asks for the token of a service account under which none runs
+ * (docs/decisions/hub/external-secrets-role-trusts-a-service-account.md), and EKS takes tokens of pods only.
+ */
+export const isForPods = (question: Question, identity: SpokeIdentity): boolean =>
+  identity !== "external_secrets" && usesPodIdentity(question);
+
+/** The EKS add-ons of a spoke. */
+export const eksAddonsOf = (question: Question): readonly AnyEksAddon[] =>
+  usesPodIdentity(question) ? anyEksAddons : eksAddons;
+
+/** What the bridge of the spoke says of its pods' credentials; undefined before there is one. */
+export function toldSource(observed: Context["observed"]): IdentitySource | undefined {
+  const { key, form } = clusterFacts.identitySource;
+  const secret = observed.get(resources.clusterSecret);
+  return secret && form.decode(fromBase64(secret.data ?? {})[key] ?? "");
+}
+
+/** Whether the spoke goes back to IRSA: its pods may only then start anew when no association is left, which counts before the annotation. */
+export const leavesPodIdentity = ({ observed, ...question }: Question & Pick<Context, "observed">): boolean =>
+  !usesPodIdentity(question) && toldSource(observed) === "PodIdentity";
+
+/** Whether there are associations, also those that Crossplane has forgotten and that are not gone. */
+export const hasAssociations = ({ observed, labelled }: Pick<Context, "labelled" | "observed">): boolean =>
+  [...observed.objects.values(), ...labelled].some(({ kind }: KubeObject) => kind === "PodIdentityAssociation");
