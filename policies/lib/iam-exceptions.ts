@@ -70,7 +70,6 @@ const networks = (policy: string, also: readonly string[] = []): Exception[] => 
     actions: [
       ...["ec2:*VpcEndpoint", "ec2:*tachInternetGateway", "ec2:ReplaceRoute*"],
       ...["NatGateway", "Route", "RouteTable", "Subnet", "Tags"].map((kind) => `ec2:*te${kind}`),
-      "ec2:ReplaceRoute*",
       ...also,
     ],
     allResources: true,

@@ -174,7 +174,6 @@ describe("the configuration of an account's stack", () => {
     const maker = "regions makes the policy of Crossplane's role too long for IAM";
     expect(refused(5)).toEqual([]);
     const boundary = "regions makes the fleet's permissions boundary too long for IAM";
-    expect(refused(6)).toEqual([boundary]);
-    expect(refused(7)).toEqual([maker, boundary]);
+    expect(refused(6)).toEqual([maker, boundary]);
   });
 });
