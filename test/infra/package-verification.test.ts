@@ -34,6 +34,8 @@ describe("packageVerification is refused", () => {
     ["with an issuer whose every workflow could sign", [without(ofFunction, "subject")]],
     ["with a subject of any issuer", [without(ofFunction, "issuer")]],
     ["with a subject that would match in the middle of another", [{ ...ofFunction, subject: "release\\.yml" }]],
+    ["with a subject that ends with a dollar of its own", [{ ...ofFunction, subject: "^https://example\\$" }]],
+    ["with a subject of which one part alone begins at the beginning", [{ ...ofFunction, subject: "^https://a|b$" }]],
     ["with a subject that is no regular expression", [{ ...ofFunction, subject: "^($" }]],
     ["with a prefix that names no host", [{ ...ofMirror, prefix: "function-spoke" }]],
     ["with a prefix with a scheme", [{ ...ofMirror, prefix: "oci://ghcr.io/example" }]],
@@ -42,6 +44,11 @@ describe("packageVerification is refused", () => {
     ["with a certificate for a key", [{ ...ofMirror, key: key.replaceAll("PUBLIC KEY", "CERTIFICATE") }]],
   ])("%s", (_, value) => {
     expect(problems(value)).toMatchObject([{ key: "packageVerification", what: "has a value that is not allowed" }]);
+  });
+
+  it("not for a subject with alternatives in parentheses, brackets and escaped characters", () => {
+    const subject = "^https://github\\.com/(example|sample)/fleet[(|]\\|\\$/(a(b|c))@refs/tags/v.*$";
+    expect(problems([{ ...ofFunction, subject }])).toEqual([]);
   });
 
   it.each(["name", "prefix"] as const)("with the same %s twice", (part) => {
