@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../infra/config.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
-import { project, type Registered, runStack, stackConfig } from "../support/program.ts";
+import { problemsWith } from "../support/config-problems.ts";
+import { project, type Registered, runStack } from "../support/program.ts";
 
 const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const key = pair.publicKey.export({ type: "spki", format: "pem" }) as string;
@@ -17,13 +17,7 @@ const ofFunction = {
 const ofMirror = { name: "mirror", prefix: "registry.example.com:5000/mirror/xpkg.crossplane.io/", key };
 
 const keyOf = (value: unknown) => ({ [`${project}:packageVerification`]: JSON.stringify(value) });
-const problems = (value: unknown) =>
-  readConfig({
-    project,
-    values: { ...stackConfig("dev"), ...keyOf(value) },
-    isSecret: () => true,
-    region: "us-east-1",
-  }).problems;
+const problems = (value: unknown) => problemsWith(keyOf(value));
 const without = <T extends object>(value: T, ...names: (keyof T)[]) =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.some((each) => each === name)));
 
