@@ -47,10 +47,20 @@ const isPublicKey = (text: string): boolean => {
   }
 };
 
-/** Whether a text is a regular expression for a whole subject; what RE2 and JavaScript both take, as far as that can be told here. */
+/** What of a regular expression stands outside of its groups. */
+function outsideOfGroups(expression: string): string {
+  const shorter = expression.replaceAll(/\([^()]*\)/g, "");
+  return shorter === expression ? expression : outsideOfGroups(shorter);
+}
+
+/**
+ * Whether a text is a regular expression for a whole subject; what RE2 and JavaScript both take, as far as that can be told here. Of alternatives outside of
+ * a group each would have but one of the two ends.
+ */
 const isWholePattern = (text: string): boolean => {
+  const ends = outsideOfGroups(text.replaceAll(/\\.|\[[^\]]*\]/g, ""));
   try {
-    return text.startsWith("^") && text.endsWith("$") && new RegExp(text).source !== "";
+    return text.startsWith("^") && ends.endsWith("$") && !ends.includes("|") && new RegExp(text).source !== "";
   } catch {
     return false;
   }
@@ -85,7 +95,7 @@ export const registryKeys = {
   packageVerification: listOf(packageVerification, {
     allowed:
       "a list of {name: <at most 40 lower-case letters, digits and hyphens>, prefix: <host/beginning of the packages' path>, key: <public key in PEM>}, " +
-      "or in place of key {issuer: <https://…>, subject: <regular expression that begins with ^ and ends with $>}",
+      "or in place of key {issuer: <https://…>, subject: <regular expression that begins with ^ and ends with $, alternatives in parentheses>}",
     path: "[0].prefix",
     example: "ghcr.io/<owner>/function-spoke (likewise name, issuer, subject)",
   }),

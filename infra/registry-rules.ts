@@ -1,4 +1,4 @@
-import type { Problem } from "../lib/problems.ts";
+import { duplicates, type Problem } from "../lib/problems.ts";
 import { isEcr, isEcrLogin, registriesOf, serves, upstreamHosts } from "../lib/registries.ts";
 import { type Readable, setCommand } from "./settings.ts";
 
@@ -58,20 +58,15 @@ function pulledFrom({ imagesRegistry, packagesRegistry, functionPackage }: Reada
 
 /** Crossplane takes any one of ImageConfigs with the same prefix, and objects have one name each. */
 function verificationRule({ packageVerification = [] }: Readable): Problem[] {
-  return (["name", "prefix"] as const).flatMap((part) => {
-    const given = packageVerification.map((each) => each[part]);
-    const twice = given.find((each, index) => given.indexOf(each) < index);
-    if (twice === undefined) return [];
-    return [
-      {
-        key: "packageVerification",
-        what: `uses a ${part} twice`,
-        got: twice,
-        allowed: `each ${part} once`,
-        remedy: "change one of the two, or make them one",
-      },
-    ];
-  });
+  return (["name", "prefix"] as const).flatMap((part) =>
+    duplicates(packageVerification.map((each) => each[part])).map((twice) => ({
+      key: "packageVerification",
+      what: `uses a ${part} twice`,
+      got: twice,
+      allowed: `each ${part} once`,
+      remedy: "change one of the two, or make them one",
+    })),
+  );
 }
 
 function pullSecretRule(settings: Readable): Problem[] {

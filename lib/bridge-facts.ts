@@ -47,7 +47,7 @@ export const clusterFacts = {
     clusterArn: fact("cluster_arn", "ARN of the EKS cluster", arn("eks", "cluster/fleet-spoke-payments")),
     loadBalancerCidrs: fact(
       "load_balancer_cidrs",
-      "its public subnets, in which load balancers that face the internet are; empty without the add-on `aws_load_balancer_controller`",
+      "its public subnets, in which load balancers that face the internet are; empty without the add-on `aws_load_balancer_controller`, and where the hub does not know them",
       { ...is.cidrs, absent: "" },
       "10.64.48.0/22",
     ),

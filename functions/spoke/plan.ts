@@ -11,6 +11,7 @@ import type { Observed } from "./observed.ts";
 import { isOrphan } from "./orphan.ts";
 import { guardKey } from "./parts/guard.ts";
 import { placeProblems } from "./places.ts";
+import { podIdentityProblem } from "./pod-identity.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -117,6 +118,7 @@ export function plan(question: PlanQuestion): Plan {
     versionProblem,
     endpointProblem,
     ...identityProblem(question),
+    ...podIdentityProblem(question),
     ...addonProblems(question),
     ...argocdProblems(question),
     ...bucketProblems({ spoke, names }),

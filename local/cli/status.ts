@@ -63,10 +63,15 @@ async function showObjects(kubectl: Kubectl): Promise<{ notes: Note[]; fluxObjec
 }
 
 /** Where a browser on this machine finds the load balancers of Ingresses. */
-async function showDoors(instance: Instance): Promise<void> {
-  const doors = await doorsOf(instance);
-  if (doors.length > 0) console.log("\nLoad balancers");
-  for (const door of doors) process.stdout.write(doorLine(door));
+async function showDoors(instance: Instance): Promise<Note[]> {
+  try {
+    const doors = await doorsOf(instance);
+    if (doors.length > 0) console.log("\nLoad balancers");
+    for (const door of doors) process.stdout.write(doorLine(door));
+    return [];
+  } catch (error) {
+    return [{ sort: "unknown", text: `load balancers can't be looked at: ${firstLine(error)}` }];
+  }
 }
 
 async function showSpokes(kubectl: Kubectl): Promise<Note[]> {
@@ -121,7 +126,7 @@ await main(async () => {
   const folder = await mkdtemp(join(tmpdir(), "fleet-status-"));
   try {
     notes.push(...(await showClusters(instance, folder, absent)));
-    await showDoors(instance);
+    notes.push(...(await showDoors(instance)));
   } catch (error) {
     notes.push({ sort: absent, text: `the hub can't be looked at: ${firstLine(error)}` });
   } finally {

@@ -1,20 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../infra/config.ts";
 import { fromBase64, readBridgeData } from "../../lib/bridge.ts";
-import { project, type Registered, runStack, stackConfig } from "../support/program.ts";
+import { problemsWith } from "../support/config-problems.ts";
+import { project, type Registered, runStack } from "../support/program.ts";
 import { pgpKey, sshKey } from "../support/signers.ts";
 
 const system = { "alice.asc": pgpKey, "bob.sshpub": sshKey };
 const workloads = { "bob.sshpub": sshKey };
 
 const keyOf = (value: unknown) => ({ [`${project}:gitVerification`]: JSON.stringify(value) });
-const problems = (value: unknown) =>
-  readConfig({
-    project,
-    values: { ...stackConfig("dev"), ...keyOf(value) },
-    isSecret: () => true,
-    region: "us-east-1",
-  }).problems;
+const problems = (value: unknown) => problemsWith(keyOf(value));
 
 describe("gitVerification is refused", () => {
   it.each([

@@ -1,6 +1,7 @@
 import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../infra/config.ts";
+import { problemsWith } from "../support/config-problems.ts";
 import { project, type Registered, runStack, stackConfig } from "../support/program.ts";
 
 const own = (key: string) => `${project}:${key}`;
@@ -17,12 +18,7 @@ const keysOf = (notifications: readonly object[], given: object = {}, more: Reco
   ...Object.fromEntries(Object.entries(more).map(([key, value]) => [own(key), value])),
 });
 const problems = (notifications: readonly object[], given: object = {}, more: Record<string, string> = {}) =>
-  readConfig({
-    project,
-    values: { ...stackConfig("dev"), ...keysOf(notifications, given, more) },
-    isSecret: () => true,
-    region: "us-east-1",
-  }).problems;
+  problemsWith(keysOf(notifications, given, more));
 
 describe("notifications are refused", () => {
   const github = { gitopsSystemRepoUrl: "ssh://git@github.com/org/gitops-system.git" };

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../infra/config.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
-import { project, type Registered, runStack, stackConfig } from "../support/program.ts";
+import { problemsWith } from "../support/config-problems.ts";
+import { project, type Registered, runStack } from "../support/program.ts";
 
 const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const key = pair.publicKey.export({ type: "spki", format: "pem" }) as string;
@@ -17,13 +17,7 @@ const ofFunction = {
 const ofMirror = { name: "mirror", prefix: "registry.example.com:5000/mirror/xpkg.crossplane.io/", key };
 
 const keyOf = (value: unknown) => ({ [`${project}:packageVerification`]: JSON.stringify(value) });
-const problems = (value: unknown) =>
-  readConfig({
-    project,
-    values: { ...stackConfig("dev"), ...keyOf(value) },
-    isSecret: () => true,
-    region: "us-east-1",
-  }).problems;
+const problems = (value: unknown) => problemsWith(keyOf(value));
 const without = <T extends object>(value: T, ...names: (keyof T)[]) =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.some((each) => each === name)));
 
@@ -34,6 +28,8 @@ describe("packageVerification is refused", () => {
     ["with an issuer whose every workflow could sign", [without(ofFunction, "subject")]],
     ["with a subject of any issuer", [without(ofFunction, "issuer")]],
     ["with a subject that would match in the middle of another", [{ ...ofFunction, subject: "release\\.yml" }]],
+    ["with a subject that ends with a dollar of its own", [{ ...ofFunction, subject: "^https://example\\$" }]],
+    ["with a subject of which one part alone begins at the beginning", [{ ...ofFunction, subject: "^https://a|b$" }]],
     ["with a subject that is no regular expression", [{ ...ofFunction, subject: "^($" }]],
     ["with a prefix that names no host", [{ ...ofMirror, prefix: "function-spoke" }]],
     ["with a prefix with a scheme", [{ ...ofMirror, prefix: "oci://ghcr.io/example" }]],
@@ -42,6 +38,11 @@ describe("packageVerification is refused", () => {
     ["with a certificate for a key", [{ ...ofMirror, key: key.replaceAll("PUBLIC KEY", "CERTIFICATE") }]],
   ])("%s", (_, value) => {
     expect(problems(value)).toMatchObject([{ key: "packageVerification", what: "has a value that is not allowed" }]);
+  });
+
+  it("not for a subject with alternatives in parentheses, brackets and escaped characters", () => {
+    const subject = "^https://github\\.com/(example|sample)/fleet[(|]\\|\\$/(a(b|c))@refs/tags/v.*$";
+    expect(problems([{ ...ofFunction, subject }])).toEqual([]);
   });
 
   it.each(["name", "prefix"] as const)("with the same %s twice", (part) => {

@@ -3,6 +3,7 @@ import { claimManifest, isFromPool } from "../claims.ts";
 import type { Context } from "../context.ts";
 import { partsOf } from "../existing-network.ts";
 import { type Fact, fact } from "../facts.ts";
+import { isMadeElsewhere } from "../made-elsewhere.ts";
 import { onlyLook } from "../orphan.ts";
 import { type Resource, resources, type Side, sides, type Table } from "../resources.ts";
 import { zoneNames } from "../zones.ts";
@@ -45,11 +46,12 @@ export function subnetIds(context: Context, side: Side): Fact<readonly string[]>
 
 /**
  * Blocks of the public subnets, in which the AWS Load Balancer Controller places what faces the internet. Of a network of somebody else those that
- * AWS has described.
+ * AWS has described; of one that Cluster API divides, in its own way, none.
  */
 export function publicCidrs(context: Context): readonly string[] {
   const { observed, plan, spoke } = context;
   const { existing, zones: count } = spoke.spec.network;
+  if (isMadeElsewhere(spoke)) return [];
   if (existing !== undefined)
     return (existing.publicSubnetIds ?? []).flatMap(
       (_, index) => observed.text(resources.subnet("public", index), "cidrBlock") ?? [],

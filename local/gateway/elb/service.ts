@@ -37,6 +37,8 @@ export function balancing(instance: Instance, place: QueryPlace, log: Log) {
   const doors = new Map<string, Door>();
   const health = new Map<string, GroupHealth>();
   const translated = new Map<string, string>();
+  /** ARNs of groups whose health has changed since it was told. */
+  const untold = new Set<string>();
   let groups: Snapshot["groups"] = new Map();
   let interfaces: readonly BalancerInterface[] = [];
 
@@ -86,7 +88,10 @@ export function balancing(instance: Instance, place: QueryPlace, log: Log) {
   const checkGroup = async (arn: string, group: Group, source: string) => {
     const known = health.get(arn) ?? new GroupHealth();
     health.set(arn, known);
-    if (await known.pass(group, Date.now(), (target) => check(group, target, source))) await tell(arn, known);
+    if (await known.pass(group, Date.now(), (target) => check(group, target, source))) untold.add(arn);
+    if (!untold.has(arn)) return;
+    await tell(arn, known);
+    untold.delete(arn);
   };
 
   return {
@@ -95,11 +100,17 @@ export function balancing(instance: Instance, place: QueryPlace, log: Log) {
       const snapshot = await readSnapshot(clients);
       const before = interfaces;
       groups = snapshot.groups;
-      interfaces = snapshot.balancers.flatMap(({ interfaces: own }) => own);
-      await keepBalancerAddresses(instance, interfaces, before);
-      if (interfaces.length > 0 || before.length > 0) await translateOnNodes(instance, interfaces, translated);
+      const wanted = snapshot.balancers.flatMap(({ interfaces: own }) => own);
+      await keepBalancerAddresses(instance, wanted, before);
+      if (wanted.length > 0 || before.length > 0) await translateOnNodes(instance, wanted, translated);
+      // Not earlier: a pass that fails is made once more.
+      interfaces = wanted;
       await keepDoors(snapshot.balancers);
-      for (const arn of health.keys()) if (!groups.has(arn)) health.delete(arn);
+      for (const arn of health.keys())
+        if (!groups.has(arn)) {
+          health.delete(arn);
+          untold.delete(arn);
+        }
       const [first] = interfaces;
       if (first === undefined) return "wait";
       const source = sourceOf(instance, first.publicAddress);

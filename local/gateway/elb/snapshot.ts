@@ -19,7 +19,6 @@ export interface Listener {
 }
 
 export interface Balancer {
-  readonly name: string;
   readonly interfaces: readonly BalancerInterface[];
   readonly listeners: readonly Listener[];
 }
@@ -89,9 +88,9 @@ export async function readSnapshot({ ec2, elb }: Clients): Promise<Snapshot> {
   if (interfaces.size === 0) return NONE;
   const { LoadBalancers = [] } = await elb.send(new DescribeLoadBalancersCommand({}));
   const balancers = await Promise.all(
-    LoadBalancers.map(async ({ LoadBalancerArn = "", LoadBalancerName: name = "" }): Promise<Balancer> => {
+    LoadBalancers.map(async ({ LoadBalancerArn = "" }): Promise<Balancer> => {
       const own = interfaces.get(LoadBalancerArn.split(":loadbalancer/app/")[1] ?? "") ?? [];
-      return { name, interfaces: own, listeners: own.length === 0 ? [] : await listenersOf(elb, LoadBalancerArn) };
+      return { interfaces: own, listeners: own.length === 0 ? [] : await listenersOf(elb, LoadBalancerArn) };
     }),
   );
   const { TargetGroups = [] } = await elb.send(new DescribeTargetGroupsCommand({}));

@@ -33,6 +33,11 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
     expect(world.object("bootstrap").spec).toEqual(other.object("bootstrap").spec);
   });
 
+  test("admits no load balancers, because the hub does not know the public subnets that Cluster API makes", () => {
+    const world = running(ofClusterApi({ addons: ["aws_load_balancer_controller"] }));
+    expect(fromBase64(world.object("cluster-secret").data ?? {})["load_balancer_cidrs"]).toBe("");
+  });
+
   test("looks at the cluster, its VPC, its nodes and its add-ons under the names of the chart, and makes none of them", () => {
     const world = running(ofClusterApi());
     const looked = [...world.live.keys()].filter((key) => isOnlyLookedAt(world, key));

@@ -5,7 +5,7 @@ import re
 import time
 
 from .authorization import CALLS
-from .load_balancer_interfaces import settle
+from .load_balancer_interfaces import private_address, settle
 from .shared import replace
 
 # How long one is pending, and how long one that goes is still told with its interfaces, in seconds: a minute or more in AWS.
@@ -105,7 +105,7 @@ def extend(_app, _secret):
             ec2._network_interfaces[id_] = {
                 "NetworkInterfaceId": id_, "SubnetId": subnet, "VpcId": endpoint["VpcId"], "AvailabilityZone": ec2._subnets[subnet]["AvailabilityZone"],
                 "Description": f"VPC Endpoint Interface {endpoint['VpcEndpointId']}", "OwnerId": ec2.get_account_id(), "Status": "in-use",
-                "PrivateIpAddress": ec2._random_ip("10.0"), "InterfaceType": "vpc_endpoint", "SourceDestCheck": True, "Requester": ec2.get_account_id(),
+                "PrivateIpAddress": private_address(ec2, subnet), "InterfaceType": "vpc_endpoint", "SourceDestCheck": True, "Requester": ec2.get_account_id(),
                 "MacAddress": ":".join(f"{random.randrange(256):02x}" for _ in range(6)), "Groups": [],
                 "Attachment": {"AttachmentId": id_.replace("eni-", "ela-attach-"), "DeviceIndex": 1, "AttachTime": ec2._now_ts()},
             }

@@ -25,7 +25,7 @@ def attach(ec2, name, subnets, groups, public):
         ec2._network_interfaces[f"eni-{suffix}"] = {
             "NetworkInterfaceId": f"eni-{suffix}", "SubnetId": subnet, "VpcId": ec2._subnets[subnet]["VpcId"],
             "AvailabilityZone": ec2._subnets[subnet]["AvailabilityZone"], "Description": f"ELB {name}", "OwnerId": ec2.get_account_id(),
-            "Status": "in-use", "PrivateIpAddress": _private_address(ec2, subnet), "InterfaceType": "interface", "SourceDestCheck": True,
+            "Status": "in-use", "PrivateIpAddress": private_address(ec2, subnet), "InterfaceType": "interface", "SourceDestCheck": True,
             "MacAddress": ":".join(f"{random.randrange(256):02x}" for _ in range(6)), "Requester": "amazon-elb",
             "Groups": [{"GroupId": group, "GroupName": ec2._security_groups[group]["GroupName"]} for group in groups],
             "Attachment": {"AttachmentId": f"ela-attach-{suffix}", "DeviceIndex": 1, "AttachTime": ec2._now_ts()}, **address,
@@ -33,7 +33,7 @@ def attach(ec2, name, subnets, groups, public):
     _save(ec2)
 
 
-def _private_address(ec2, subnet):
+def private_address(ec2, subnet):
     """A free address of the subnet, above the four that AWS keeps (VPC User Guide, "Subnet sizing")."""
     hosts = list(ipaddress.ip_network(ec2._subnets[subnet]["CidrBlock"]).hosts())[3:]
     taken = {eni["PrivateIpAddress"] for eni in ec2._network_interfaces.values() if eni["SubnetId"] == subnet}
