@@ -35,7 +35,8 @@ function say(to: ServerResponse, status: number, body = "", headers: Readonly<Re
 /** The headers that a target gets (ELB User Guide, "HTTP headers and Application Load Balancers"). */
 function forwarded(headers: IncomingHttpHeaders, client: string, port: number): IncomingHttpHeaders {
   const { connection: _, "keep-alive": __, ...kept } = headers;
-  const before = headers["x-forwarded-for"];
+  // Node gives what came in several headers as one.
+  const before = headers["x-forwarded-for"]?.toString();
   return {
     ...kept,
     "x-forwarded-for": before === undefined ? client : `${before}, ${client}`,
