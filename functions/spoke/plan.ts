@@ -11,7 +11,6 @@ import type { Observed } from "./observed.ts";
 import { isOrphan } from "./orphan.ts";
 import { guardKey } from "./parts/guard.ts";
 import { placeProblems } from "./places.ts";
-import { podIdentityProblem } from "./pod-identity.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -118,7 +117,6 @@ export function plan(question: PlanQuestion): Plan {
     versionProblem,
     endpointProblem,
     ...identityProblem(question),
-    ...podIdentityProblem(question),
     ...addonProblems(question),
     ...argocdProblems(question),
     ...bucketProblems({ spoke, names }),

@@ -3,38 +3,17 @@ import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import { type AnyEksAddon, anyEksAddons, eksAddons } from "./api.ts";
 import type { Context } from "./context.ts";
-import type { InterfaceService } from "./endpoints.ts";
 import type { KubeObject } from "./kube.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
-import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 
 /** How pods of a spoke get the roles of its controllers and add-ons: by its OIDC provider in IAM (IRSA), or by EKS Pod Identity. */
 
 type Question = Pick<Context, "settings" | "spoke">;
 
-/** Whether the Composition asks for EKS Pod Identity. A cluster of Cluster API has the EKS add-ons that its chart names, and no agent among them. */
-const isAskedFor = ({ settings, spoke }: Question): boolean =>
+/** Whether they do by EKS Pod Identity. A cluster of Cluster API has the EKS add-ons that its chart names, and no agent among them. */
+export const usesPodIdentity = ({ settings, spoke }: Question): boolean =>
   settings.workloadIdentity === "pod-identity" && !isMadeElsewhere(spoke);
-
-/** The service that gives the agent credentials. */
-const agentsService: InterfaceService = "eks-auth";
-
-/** Whether the agent reaches EKS: out of a network without a way to the internet by an endpoint alone. */
-const agentReachesEks = ({ spec: { network } }: Question["spoke"]): boolean =>
-  network.natGateways !== "isolated" || (network.endpoints ?? []).includes(agentsService);
-
-/** Whether pods get their roles by EKS Pod Identity. */
-export const usesPodIdentity = (question: Question): boolean => isAskedFor(question) && agentReachesEks(question.spoke);
-
-/** Pods would start anew and get nothing. */
-export function podIdentityProblem(question: Question): SpokeProblem[] {
-  if (!isAskedFor(question) || agentReachesEks(question.spoke)) return [];
-  const message =
-    "workloadIdentity of the Composition is pod-identity, and in a network without a way to the internet the agent of EKS Pod Identity reaches EKS by an " +
-    `endpoint alone: add ${agentsService} to spec.network.endpoints. Until then pods of a spoke that runs get their roles by IRSA`;
-  return [{ reason: "EksAuthUnreachable", message }];
-}
 
 /**
  * Whether pods get this role so. External Secrets' is no pod's: its store asks for the token of a service account under which none runs

@@ -9,7 +9,6 @@ import { addonVersions, runningVersion } from "../plan.ts";
 import { eksAddonsOf, leavesPodIdentity, usesPodIdentity } from "../pod-identity.ts";
 import { resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
-import { nodesReachAws } from "./endpoints.ts";
 import { type PodNetwork, podNetwork } from "./pods.ts";
 
 /** Deployments need nodes to become active; the others are daemon sets, which nodes need. */
@@ -23,8 +22,6 @@ function addon(context: Context, name: AnyEksAddon): void {
     controlPlane: controlPlaneFacts(context).endpoint,
     kubernetesVersion: fact("controlPlane", running),
     nodes: needsNodes.includes(name) ? anyNodes(context) : fact("nodes", true),
-    // Roles go over to the agent when it is there.
-    endpoints: name === podIdentityAgent ? nodesReachAws(context) : fact("network", true),
     role: name === "aws-ebs-csi-driver" ? driverRole(context) : fact("identities", {}),
     pods: name === "vpc-cni" ? podNetwork(context) : fact<PodNetwork>("network", { env: {} }),
   };

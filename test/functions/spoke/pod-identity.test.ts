@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
 import * as fixtures from "./support/fixtures.ts";
-import { isolatedServices } from "./support/rule-cases.ts";
 import { running, World } from "./support/world.ts";
 
 const addons = {
@@ -138,49 +137,6 @@ describe("a spoke with EKS Pod Identity", () => {
     world.settle();
     expect([...world.live.keys()].filter((key) => key.includes("pod-identity"))).toEqual([]);
     expect(JSON.stringify(trustOf(world, "crossplane"))).toContain("oidc-provider");
-  });
-});
-
-describe("without a way to the internet", () => {
-  const isolated = (more: readonly string[] = []) =>
-    blue({ network: { natGateways: "isolated", endpoints: [...isolatedServices, ...more] } });
-
-  it("needs an endpoint by which its agent reaches EKS, and goes on with IRSA without one", () => {
-    const unmade = new World(isolated(), options);
-    unmade.settle();
-    const said = unmade.condition("SpecAccepted");
-    expect(said).toMatchObject({ status: "False", reason: "EksAuthUnreachable" });
-    expect(said?.message).toContain("add eks-auth to spec.network.endpoints");
-    expect(unmade.live.has("cluster")).toBe(false);
-
-    const world = running(isolated(), { settings: irsa });
-    world.settings = podIdentity;
-    world.settle();
-    expect(world.condition("SpecAccepted")?.reason).toBe("EksAuthUnreachable");
-    expect(told(world)).toEqual(byIrsa);
-    for (const role of forPods) expect(JSON.stringify(trustOf(world, role))).toContain("oidc-provider");
-  });
-
-  it("goes over when that endpoint can be used", () => {
-    const world = running(isolated(), { settings: irsa });
-    world.settings = podIdentity;
-    world.reports.set("endpoint-eks-auth-subnet-1", () => ({}));
-    world.change({ network: isolated(["eks-auth"]).spec.network });
-    world.settle();
-    expect(world.live.has("addon-eks-pod-identity-agent")).toBe(false);
-    expect(told(world)).toEqual(byIrsa);
-    world.reports.clear();
-    expect(world.settle().ready).toBe(true);
-    expect(told(world)).toEqual(byPodIdentity);
-  });
-
-  it("goes back by itself when the endpoint is taken away", () => {
-    const world = running(isolated(["eks-auth"]), options);
-    world.change({ network: isolated().spec.network });
-    world.settle();
-    world.settle();
-    expect(told(world)).toEqual(byIrsa);
-    expect([...world.live.keys()].filter((key) => key.includes("pod-identity"))).toEqual([]);
   });
 });
 
