@@ -1,19 +1,41 @@
 import { fromBase64 } from "../../lib/bridge.ts";
 import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
-import { type AnyEksAddon, anyEksAddons, eksAddons } from "./api.ts";
+import { type AnyEksAddon, anyEksAddons, eksAddons, type Spoke } from "./api.ts";
 import type { Context } from "./context.ts";
 import type { KubeObject } from "./kube.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
+import { isIsolated } from "./parts/network.ts";
+import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
+import type { Settings } from "./settings.ts";
 
 /** How pods of a spoke get the roles of its controllers and add-ons: by its OIDC provider in IAM (IRSA), or by EKS Pod Identity. */
 
-type Question = Pick<Context, "settings" | "spoke">;
+interface Question {
+  readonly settings: Pick<Settings, "workloadIdentity">;
+  readonly spoke: Pick<Spoke, "spec">;
+}
 
-/** Whether they do by EKS Pod Identity. A cluster of Cluster API has the EKS add-ons that its chart names, and no agent among them. */
-export const usesPodIdentity = ({ settings, spoke }: Question): boolean =>
+/** Whether they should by EKS Pod Identity. A cluster of Cluster API has the EKS add-ons that its chart names, and no agent among them. */
+const shouldUse = ({ settings, spoke }: Question): boolean =>
   settings.workloadIdentity === "pod-identity" && !isMadeElsewhere(spoke);
+
+/** Whether they should, and the agent can't ask EKS Auth for credentials: without a way to the internet it does by an endpoint only. */
+export const lacksEksAuth = (question: Question): boolean =>
+  shouldUse(question) && isIsolated(question) && !question.spoke.spec.network.endpoints?.includes("eks-auth");
+
+/** Whether they do by EKS Pod Identity. */
+export const usesPodIdentity = (question: Question): boolean => shouldUse(question) && !lacksEksAuth(question);
+
+/** Why a spoke can't have EKS Pod Identity, which the Composition chooses for it. */
+export function podIdentityProblems(question: Question): SpokeProblem[] {
+  if (!lacksEksAuth(question)) return [];
+  const message =
+    "the Composition gives pods their roles by EKS Pod Identity (workloadIdentity), and spec.network.natGateways isolated leaves the agent on the nodes no way " +
+    "to EKS Auth: add eks-auth to spec.network.endpoints. Until then a spoke that runs uses IRSA, and a new one is not made";
+  return [{ reason: "EndpointMissing", message }];
+}
 
 /**
  * Whether pods get this role so. External Secrets' is no pod's: its store asks for the token of a service account under which none runs

@@ -20,6 +20,7 @@ import { hasAssociations, isForPods, toldSource, usesPodIdentity } from "../pod-
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
 import { argocdPrincipal, composeAssociation, composeEntry, digest } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
+import { nodesReachAws } from "./endpoints.ts";
 import { isDeleting } from "./guard.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 import { composeTeams } from "./teams.ts";
@@ -76,10 +77,10 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
   };
 }
 
-/** Trust in the pods of a service account of the spoke; undefined while there is no agent that could give them the role. */
+/** Trust in the pods of a service account of the spoke; undefined while there is no agent that could give them the role, and reaches EKS. */
 function trustInPods(context: Context, subject: ServiceAccountRef): PolicyDocument | undefined {
   const arn = controlPlaneFacts(context).arn.value;
-  const hasAgent = context.observed.ready(resources.addon(podIdentityAgent));
+  const hasAgent = context.observed.ready(resources.addon(podIdentityAgent)) && nodesReachAws(context).value === true;
   return arn !== undefined && hasAgent ? podIdentityTrust(arn, subject) : undefined;
 }
 

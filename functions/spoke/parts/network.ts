@@ -22,7 +22,8 @@ function natZones(context: Context): readonly number[] {
 }
 
 /** Whether the network has no way to the internet, in either direction. */
-export const isIsolated = ({ spoke }: Pick<Context, "spoke">): boolean => spoke.spec.network.natGateways === "isolated";
+export const isIsolated = ({ spoke }: { readonly spoke: Pick<Context["spoke"], "spec"> }): boolean =>
+  spoke.spec.network.natGateways === "isolated";
 
 /** Sides on which an own network has subnets: without a way to the internet none is public. */
 const sidesOf = (context: Context): readonly Side[] =>

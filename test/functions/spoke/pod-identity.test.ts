@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
 import * as fixtures from "./support/fixtures.ts";
+import { isolatedServices } from "./support/rule-cases.ts";
 import { running, World } from "./support/world.ts";
 
 const addons = {
@@ -137,6 +138,46 @@ describe("a spoke with EKS Pod Identity", () => {
     world.settle();
     expect([...world.live.keys()].filter((key) => key.includes("pod-identity"))).toEqual([]);
     expect(JSON.stringify(trustOf(world, "crossplane"))).toContain("oidc-provider");
+  });
+});
+
+describe("a spoke without a way to the internet", () => {
+  const isolated = (...more: string[]) =>
+    blue({ network: { natGateways: "isolated", endpoints: [...isolatedServices, ...more] } });
+
+  it("is not made with EKS Pod Identity unless the agent can ask EKS Auth", () => {
+    const world = new World(isolated(), options);
+    world.settle();
+    expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "EndpointMissing" });
+    expect(world.condition("SpecAccepted")?.message).toContain("add eks-auth to spec.network.endpoints");
+    expect(told(running(isolated("eks-auth"), options))).toEqual(byPodIdentity);
+  });
+
+  it("keeps to IRSA where it runs without that endpoint, says so, and goes over when the endpoint is usable", () => {
+    const world = running(isolated(), { settings: irsa });
+    const before = [...world.live.keys()];
+    world.settings = podIdentity;
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "EndpointMissing" });
+    expect([...world.live.keys()]).toEqual(before);
+    expect(told(world)).toEqual(byIrsa);
+    world.reports.set("endpoint-eks-auth", () => ({}));
+    world.change(isolated("eks-auth").spec);
+    world.settle();
+    for (const role of forPods) expect(JSON.stringify(trustOf(world, role))).toContain("oidc-provider");
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(told(world)).toEqual(byPodIdentity);
+  });
+
+  it("goes back to IRSA when the endpoint goes", () => {
+    const world = running(isolated("eks-auth"), options);
+    world.change(isolated().spec);
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "EndpointMissing" });
+    expect(told(world)).toEqual(byIrsa);
+    for (const role of forPods) expect(JSON.stringify(trustOf(world, role))).toContain("oidc-provider");
   });
 });
 
