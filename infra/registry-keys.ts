@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import type { PackageVerification } from "../components/package-verification.ts";
-import { fromJson, isRecord, type Key, listOf, secret, slug, text } from "./forms.ts";
+import { fromJson, isRecord, type Key, listOf, reads, secret, slug, text } from "./forms.ts";
 
 /** Name of a repository in the OCI distribution spec ("Pulling manifests"), after a host with a dot or a port. */
 const repository = text(
@@ -38,23 +38,12 @@ const registry = text(
 );
 
 /** One public key in PEM, as `cosign public-key` writes it. */
-const isPublicKey = (text: string): boolean => {
-  if (!/^-----BEGIN PUBLIC KEY-----\n[^-]+-----END PUBLIC KEY-----\s*$/.test(text)) return false;
-  try {
-    return createPublicKey(text).type === "public";
-  } catch {
-    return false;
-  }
-};
+const isPublicKey = (text: string): boolean =>
+  /^-----BEGIN PUBLIC KEY-----\n[^-]+-----END PUBLIC KEY-----\s*$/.test(text) && reads(() => createPublicKey(text));
 
 /** Whether a text is a regular expression for a whole subject; what RE2 and JavaScript both take, as far as that can be told here. */
-const isWholePattern = (text: string): boolean => {
-  try {
-    return text.startsWith("^") && text.endsWith("$") && new RegExp(text).source !== "";
-  } catch {
-    return false;
-  }
-};
+const isWholePattern = (text: string): boolean =>
+  text.startsWith("^") && text.endsWith("$") && reads(() => new RegExp(text));
 
 function packageVerification(value: unknown): PackageVerification | undefined {
   if (!isRecord(value)) return undefined;
