@@ -142,8 +142,8 @@ describe("a spoke with EKS Pod Identity", () => {
 });
 
 describe("a spoke without a way to the internet", () => {
-  const isolated = (...more: string[]) =>
-    blue({ network: { natGateways: "isolated", endpoints: [...isolatedServices, ...more] } });
+  const network = (...more: string[]) => ({ natGateways: "isolated", endpoints: [...isolatedServices, ...more] });
+  const isolated = (...more: string[]) => blue({ network: network(...more) });
 
   it("is not made with EKS Pod Identity unless the agent can ask EKS Auth", () => {
     const world = new World(isolated(), options);
@@ -163,7 +163,7 @@ describe("a spoke without a way to the internet", () => {
     expect([...world.live.keys()]).toEqual(before);
     expect(told(world)).toEqual(byIrsa);
     world.reports.set("endpoint-eks-auth", () => ({}));
-    world.change(isolated("eks-auth").spec);
+    world.change({ network: { ...world.spoke.spec.network, ...network("eks-auth") } });
     world.settle();
     for (const role of forPods) expect(JSON.stringify(trustOf(world, role))).toContain("oidc-provider");
     world.reports.clear();
@@ -173,7 +173,7 @@ describe("a spoke without a way to the internet", () => {
 
   it("goes back to IRSA when the endpoint goes", () => {
     const world = running(isolated("eks-auth"), options);
-    world.change(isolated().spec);
+    world.change({ network: { ...world.spoke.spec.network, ...network() } });
     world.settle();
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "EndpointMissing" });
     expect(told(world)).toEqual(byIrsa);
