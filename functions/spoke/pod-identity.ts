@@ -2,10 +2,10 @@ import { fromBase64 } from "../../lib/bridge.ts";
 import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import { type AnyEksAddon, anyEksAddons, eksAddons, type Spoke } from "./api.ts";
-import type { Context } from "./context.ts";
+import { isIsolated } from "./isolated.ts";
 import type { KubeObject } from "./kube.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
-import { isIsolated } from "./parts/network.ts";
+import type { Observed } from "./observed.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -49,16 +49,22 @@ export const eksAddonsOf = (question: Question): readonly AnyEksAddon[] =>
   usesPodIdentity(question) ? anyEksAddons : eksAddons;
 
 /** What the bridge of the spoke says of its pods' credentials; undefined before there is one. */
-export function toldSource(observed: Context["observed"]): IdentitySource | undefined {
+export function toldSource(observed: Observed): IdentitySource | undefined {
   const { key, form } = clusterFacts.identitySource;
   const secret = observed.get(resources.clusterSecret);
   return secret && form.decode(fromBase64(secret.data ?? {})[key] ?? "");
 }
 
 /** Whether the spoke goes back to IRSA: its pods may only then start anew when no association is left, which counts before the annotation. */
-export const leavesPodIdentity = ({ observed, ...question }: Question & Pick<Context, "observed">): boolean =>
+export const leavesPodIdentity = ({ observed, ...question }: Question & { readonly observed: Observed }): boolean =>
   !usesPodIdentity(question) && toldSource(observed) === "PodIdentity";
 
 /** Whether there are associations, also those that Crossplane has forgotten and that are not gone. */
-export const hasAssociations = ({ observed, labelled }: Pick<Context, "labelled" | "observed">): boolean =>
+export const hasAssociations = ({
+  observed,
+  labelled,
+}: {
+  readonly observed: Observed;
+  readonly labelled: readonly KubeObject[];
+}): boolean =>
   [...observed.objects.values(), ...labelled].some(({ kind }: KubeObject) => kind === "PodIdentityAssociation");
