@@ -4,7 +4,7 @@ import type { Findings } from "../../render/findings.ts";
 import { isSpoke, type RenderedFleet } from "../../render/fleet.ts";
 import { compositionOf, takes, unsupportedVersion } from "../../render/spoke-steps.ts";
 
-/** What Spokes can't have by their Composition: the hub would make or raise nothing. */
+/** What Spokes can't have by their Composition: a new one is not made, and one that runs stays as it is. */
 export function checkSpokes({ hub }: RenderedFleet, findings: Findings): void {
   for (const { manifest, place } of hub.objects.filter((object) => isSpoke(object.manifest))) {
     const composition = compositionOf(manifest, hub)?.manifest;
