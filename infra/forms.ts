@@ -62,6 +62,15 @@ export function fromJson(value: string): unknown {
   }
 }
 
+/** Whether `read` accepts a text without an error. */
+export function reads(read: () => unknown): boolean {
+  try {
+    return Boolean(read());
+  } catch {
+    return false;
+  }
+}
+
 /** An object of names and values, and no list. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type Repository, repositories } from "../lib/names.ts";
 import { receiverTypes } from "../lib/receivers.ts";
 import { isSigner, type Signers } from "../lib/signers.ts";
-import { cidr, fromJson, isRecord, type Key, list, oneOf, secret, text } from "./forms.ts";
+import { cidr, fromJson, isRecord, type Key, list, oneOf, reads, secret, text } from "./forms.ts";
 
 const branch = text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, "the name of a Git branch", "main");
 
@@ -18,15 +18,6 @@ const gitUrl = url(
   "ssh://user@host/path.git or https://host/path.git, without a password",
   "ssh://git@github.com/<org>/<repository>.git",
 );
-
-/** Whether `read` accepts a text without an error. */
-function reads(read: () => unknown): boolean {
-  try {
-    return Boolean(read());
-  } catch {
-    return false;
-  }
-}
 
 /** The blocks of a text in PEM (RFC 7468); text between them is commentary. */
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;

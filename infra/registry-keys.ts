@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import type { PackageVerification } from "../components/package-verification.ts";
-import { fromJson, isRecord, type Key, listOf, secret, slug, text } from "./forms.ts";
+import { fromJson, isRecord, type Key, listOf, reads, secret, slug, text } from "./forms.ts";
 
 /** Name of a repository in the OCI distribution spec ("Pulling manifests"), after a host with a dot or a port. */
 const repository = text(
@@ -38,14 +38,8 @@ const registry = text(
 );
 
 /** One public key in PEM, as `cosign public-key` writes it. */
-const isPublicKey = (text: string): boolean => {
-  if (!/^-----BEGIN PUBLIC KEY-----\n[^-]+-----END PUBLIC KEY-----\s*$/.test(text)) return false;
-  try {
-    return createPublicKey(text).type === "public";
-  } catch {
-    return false;
-  }
-};
+const isPublicKey = (text: string): boolean =>
+  /^-----BEGIN PUBLIC KEY-----\n[^-]+-----END PUBLIC KEY-----\s*$/.test(text) && reads(() => createPublicKey(text));
 
 /** What of a regular expression stands outside of its groups. */
 function outsideOfGroups(expression: string): string {
@@ -59,11 +53,7 @@ function outsideOfGroups(expression: string): string {
  */
 const isWholePattern = (text: string): boolean => {
   const ends = outsideOfGroups(text.replaceAll(/\\.|\[[^\]]*\]/g, ""));
-  try {
-    return text.startsWith("^") && ends.endsWith("$") && !ends.includes("|") && new RegExp(text).source !== "";
-  } catch {
-    return false;
-  }
+  return text.startsWith("^") && ends.endsWith("$") && !ends.includes("|") && reads(() => new RegExp(text));
 };
 
 function packageVerification(value: unknown): PackageVerification | undefined {

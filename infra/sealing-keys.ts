@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { listOf, slug } from "./forms.ts";
+import { isRecord, listOf, reads, slug } from "./forms.ts";
 
 /** A sealing key of a scope that no state has: the secret in Secrets Manager stays as it is, and opens what it sealed. */
 interface FormerSealingKey {
@@ -20,8 +20,8 @@ interface SealingKeyGeneration {
 
 /** The scope and the name of a generation, and what else the value has. */
 function generationIn(value: unknown) {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { scope, generation, ...others } = value as Record<string, unknown>;
+  if (!isRecord(value)) return undefined;
+  const { scope, generation, ...others } = value;
   // `pulumi config set --path` stores digits as a number.
   const name = typeof generation === "number" ? String(generation) : generation;
   if (typeof scope !== "string" || typeof name !== "string" || !slug.test(scope) || !slug.test(name)) return undefined;
@@ -43,14 +43,7 @@ export const sealingKeyList = listOf(sealingKeyGeneration, {
 /** One certificate and nothing else: a private key must not stand in the configuration. */
 const onePem = /^\s*-----BEGIN CERTIFICATE-----[\s\w+/=]+-----END CERTIFICATE-----\s*$/;
 
-function isCertificate(pem: string): boolean {
-  if (!onePem.test(pem)) return false;
-  try {
-    return new X509Certificate(pem).subject !== "";
-  } catch {
-    return false;
-  }
-}
+const isCertificate = (pem: string): boolean => onePem.test(pem) && reads(() => new X509Certificate(pem));
 
 const secretArn = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/;
 

@@ -64,7 +64,7 @@ const indented = (text: string): string[] =>
 
 /** The lines for the stack's file. @param project Pulumi's name of it, before each key */
 export const configLines = (project: string, { former, sealing }: FormerKeys): string[] => [
-  `  ${project}:sealingKeys:          # in the place of those above`,
+  `  ${project}:sealingKeys:          # in the place of those above; other scopes keep theirs`,
   ...sealing.map((key) => `    - ${listedKey({ ...key, active: true })}`),
   `  ${project}:formerSealingKeys:    # behind those that it has`,
   ...indented(stringify(former, { lineWidth: 0 })),

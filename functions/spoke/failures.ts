@@ -46,7 +46,8 @@ const knownFailures: readonly KnownFailure[] = [
       "the role of Crossplane's AWS provider lacks the permission: compare lib/iam/crossplane.ts and the ProviderConfig, then run pulumi up",
   },
   {
-    pattern: /AlreadyExists|AlreadyAssociated|InvalidPermission\.Duplicate|InvalidSubnet\.Conflict/,
+    pattern:
+      /AlreadyExists|AlreadyAssociated|Association already exists|InvalidPermission\.Duplicate|InvalidSubnet\.Conflict/,
     reason: "AlreadyExists",
     remedy:
       "if a creation was interrupted, fleet recover <name> takes over what it made; else something that the fleet did not make is in its place",

@@ -11,6 +11,7 @@ import type { Observed } from "./observed.ts";
 import { isOrphan } from "./orphan.ts";
 import { guardKey } from "./parts/guard.ts";
 import { placeProblems } from "./places.ts";
+import { podIdentityProblems } from "./pod-identity.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -120,6 +121,7 @@ export function plan(question: PlanQuestion): Plan {
     ...addonProblems(question),
     ...argocdProblems(question),
     ...bucketProblems({ spoke, names }),
+    ...podIdentityProblems(question),
     ...releaseProblem(question),
     ...madeElsewhereProblems(spoke, observed),
     ...foreignProblem(observed, spoke.metadata.name, names.cluster),

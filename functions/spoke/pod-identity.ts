@@ -1,19 +1,41 @@
 import { fromBase64 } from "../../lib/bridge.ts";
 import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
-import { type AnyEksAddon, anyEksAddons, eksAddons } from "./api.ts";
-import type { Context } from "./context.ts";
+import { type AnyEksAddon, anyEksAddons, eksAddons, type Spoke } from "./api.ts";
+import { isIsolated } from "./isolated.ts";
 import type { KubeObject } from "./kube.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
+import type { Observed } from "./observed.ts";
+import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
+import type { Settings } from "./settings.ts";
 
 /** How pods of a spoke get the roles of its controllers and add-ons: by its OIDC provider in IAM (IRSA), or by EKS Pod Identity. */
 
-type Question = Pick<Context, "settings" | "spoke">;
+interface Question {
+  readonly settings: Pick<Settings, "workloadIdentity">;
+  readonly spoke: Pick<Spoke, "spec">;
+}
 
-/** Whether they do by EKS Pod Identity. A cluster of Cluster API has the EKS add-ons that its chart names, and no agent among them. */
-export const usesPodIdentity = ({ settings, spoke }: Question): boolean =>
+/** Whether they should by EKS Pod Identity. A cluster of Cluster API has the EKS add-ons that its chart names, and no agent among them. */
+const shouldUse = ({ settings, spoke }: Question): boolean =>
   settings.workloadIdentity === "pod-identity" && !isMadeElsewhere(spoke);
+
+/** Whether they should, and the agent can't ask EKS Auth for credentials: without a way to the internet it does by an endpoint only. */
+export const lacksEksAuth = (question: Question): boolean =>
+  shouldUse(question) && isIsolated(question) && !question.spoke.spec.network.endpoints?.includes("eks-auth");
+
+/** Whether they do by EKS Pod Identity. */
+export const usesPodIdentity = (question: Question): boolean => shouldUse(question) && !lacksEksAuth(question);
+
+/** Why a spoke can't have EKS Pod Identity, which the Composition chooses for it. */
+export function podIdentityProblems(question: Question): SpokeProblem[] {
+  if (!lacksEksAuth(question)) return [];
+  const message =
+    "the Composition gives pods their roles by EKS Pod Identity (workloadIdentity), and spec.network.natGateways isolated leaves the agent on the nodes no way " +
+    "to EKS Auth: add eks-auth to spec.network.endpoints. Until then a spoke that runs uses IRSA, and a new one is not made";
+  return [{ reason: "EndpointMissing", message }];
+}
 
 /**
  * Whether pods get this role so. External Secrets' is no pod's: its store asks for the token of a service account under which none runs
@@ -27,16 +49,22 @@ export const eksAddonsOf = (question: Question): readonly AnyEksAddon[] =>
   usesPodIdentity(question) ? anyEksAddons : eksAddons;
 
 /** What the bridge of the spoke says of its pods' credentials; undefined before there is one. */
-export function toldSource(observed: Context["observed"]): IdentitySource | undefined {
+export function toldSource(observed: Observed): IdentitySource | undefined {
   const { key, form } = clusterFacts.identitySource;
   const secret = observed.get(resources.clusterSecret);
   return secret && form.decode(fromBase64(secret.data ?? {})[key] ?? "");
 }
 
 /** Whether the spoke goes back to IRSA: its pods may only then start anew when no association is left, which counts before the annotation. */
-export const leavesPodIdentity = ({ observed, ...question }: Question & Pick<Context, "observed">): boolean =>
+export const leavesPodIdentity = ({ observed, ...question }: Question & { readonly observed: Observed }): boolean =>
   !usesPodIdentity(question) && toldSource(observed) === "PodIdentity";
 
 /** Whether there are associations, also those that Crossplane has forgotten and that are not gone. */
-export const hasAssociations = ({ observed, labelled }: Pick<Context, "labelled" | "observed">): boolean =>
+export const hasAssociations = ({
+  observed,
+  labelled,
+}: {
+  readonly observed: Observed;
+  readonly labelled: readonly KubeObject[];
+}): boolean =>
   [...observed.objects.values(), ...labelled].some(({ kind }: KubeObject) => kind === "PodIdentityAssociation");

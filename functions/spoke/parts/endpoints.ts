@@ -8,8 +8,9 @@ import {
   serviceName,
 } from "../endpoints.ts";
 import { type Fact, fact } from "../facts.ts";
+import { isIsolated } from "../isolated.ts";
 import { resources, type Table } from "../resources.ts";
-import { isIsolated, tables } from "./network.ts";
+import { tables } from "./network.ts";
 
 /** A gateway endpoint, with a route in every table. It is free, and what goes through it causes no NAT traffic. */
 function gatewayEndpoint(context: Context, service: GatewayService): void {

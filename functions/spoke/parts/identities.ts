@@ -1,6 +1,6 @@
 import type { IdentitySource } from "../../../lib/bridge-facts.ts";
 import { adminAccessPolicy } from "../../../lib/eks-baseline.ts";
-import { arns, dnsSuffix, inAccount, type PolicyDocument } from "../../../lib/iam/policy.ts";
+import { arns, dnsSuffix, inAccount, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
 import { podIdentityTrust, type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
@@ -20,6 +20,7 @@ import { hasAssociations, isForPods, toldSource, usesPodIdentity } from "../pod-
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
 import { argocdPrincipal, composeAssociation, composeEntry, digest } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
+import { nodesReachAws } from "./endpoints.ts";
 import { isDeleting } from "./guard.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 import { composeTeams } from "./teams.ts";
@@ -76,10 +77,10 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
   };
 }
 
-/** Trust in the pods of a service account of the spoke; undefined while there is no agent that could give them the role. */
+/** Trust in the pods of a service account of the spoke; undefined while there is no agent that could give them the role, and reaches EKS. */
 function trustInPods(context: Context, subject: ServiceAccountRef): PolicyDocument | undefined {
   const arn = controlPlaneFacts(context).arn.value;
-  const hasAgent = context.observed.ready(resources.addon(podIdentityAgent));
+  const hasAgent = context.observed.ready(resources.addon(podIdentityAgent)) && nodesReachAws(context).value === true;
   return arn !== undefined && hasAgent ? podIdentityTrust(arn, subject) : undefined;
 }
 
@@ -93,8 +94,13 @@ function trustIn(context: Context, subject: ServiceAccountRef): PolicyDocument |
 }
 
 /** Who may assume a role of a service account of the spoke, and whether its pods get it by EKS Pod Identity. */
-const assumedBy = (context: Context, subject: ServiceAccountRef, forPods: boolean): Pick<RoleArgs, "pods" | "trust"> =>
-  forPods ? { trust: trustInPods(context, subject), pods: subject } : { trust: trustIn(context, subject) };
+function assumedBy(context: Context, subject: ServiceAccountRef, forPods: boolean): Pick<RoleArgs, "pods" | "trust"> {
+  if (!forPods) return { trust: trustIn(context, subject) };
+  const own = trustInPods(context, subject);
+  // Pods go on with IRSA until Git tells them of another way, which it does when every association works.
+  const former = toldSource(context.observed) === "IRSA" ? trustIn(context, subject) : undefined;
+  return { trust: own && policy(...own.Statement, ...(former?.Statement ?? [])), pods: subject };
+}
 
 /** The role of an enabled add-on that acts in AWS. */
 function addonRole(context: Context, { addon, subject, policy }: AddonRole): RoleArgs {

@@ -3,6 +3,7 @@ import { claimManifest, isFromPool } from "../claims.ts";
 import type { Context } from "../context.ts";
 import { partsOf } from "../existing-network.ts";
 import { type Fact, fact } from "../facts.ts";
+import { isIsolated } from "../isolated.ts";
 import { isMadeElsewhere } from "../made-elsewhere.ts";
 import { onlyLook } from "../orphan.ts";
 import { type Resource, resources, type Side, sides, type Table } from "../resources.ts";
@@ -21,9 +22,6 @@ function natZones(context: Context): readonly number[] {
   const all = zones(context);
   return { single: all.slice(0, 1), "per-zone": all, none: [], isolated: [] }[context.spoke.spec.network.natGateways];
 }
-
-/** Whether the network has no way to the internet, in either direction. */
-export const isIsolated = ({ spoke }: Pick<Context, "spoke">): boolean => spoke.spec.network.natGateways === "isolated";
 
 /** Sides on which an own network has subnets: without a way to the internet none is public. */
 const sidesOf = (context: Context): readonly Side[] =>

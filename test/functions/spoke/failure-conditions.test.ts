@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { lookAgainAnnotation } from "../../../lib/labels.ts";
-import { hub, nodeGroup, spoke } from "./support/fixtures.ts";
+import { hub, nodeGroup, settings, spoke } from "./support/fixtures.ts";
 import { failing, running, World } from "./support/world.ts";
 
 describe("a failure", () => {
@@ -104,8 +104,15 @@ describe("a failure", () => {
       "AlreadyExists",
       'creating VPC Security Group Rule: api error InvalidPermission.Duplicate: the specified rule "peer: 10.8.0.0/16, TCP, from port: 443, to port: 443, ALLOW" already exists',
     ],
+    [
+      "pod-identity-crossplane",
+      "IdentitiesReady",
+      "AlreadyExists",
+      "creating Amazon EKS (Elastic Kubernetes) Pod Identity Association: operation error EKS: CreatePodIdentityAssociation, https response error StatusCode: 409, RequestID: 1-2, ResourceInUseException: Association already exists: a-0123456789abcdefg",
+    ],
   ])("to make %s once more names the command that takes over the first", (key, type, reason, refusal) => {
-    const world = new World(spoke({ endpoint: { ...spoke().spec.endpoint, privateAccessCidrs: ["10.8.0.0/16"] } }));
+    const asked = spoke({ endpoint: { ...spoke().spec.endpoint, privateAccessCidrs: ["10.8.0.0/16"] } });
+    const world = new World(asked, { settings: settings({ workloadIdentity: "pod-identity" }) });
     world.reports.set(key, failing(`async create failed: failed to create the resource: [{0 ${refusal}  []}]`));
     world.settle();
     expect(world.condition(type)).toMatchObject({ status: "False", reason });

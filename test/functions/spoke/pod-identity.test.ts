@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
 import * as fixtures from "./support/fixtures.ts";
+import { isolatedServices } from "./support/rule-cases.ts";
 import { running, World } from "./support/world.ts";
 
 const addons = {
@@ -140,6 +141,46 @@ describe("a spoke with EKS Pod Identity", () => {
   });
 });
 
+describe("a spoke without a way to the internet", () => {
+  const network = (...more: string[]) => ({ natGateways: "isolated", endpoints: [...isolatedServices, ...more] });
+  const isolated = (...more: string[]) => blue({ network: network(...more) });
+
+  it("is not made with EKS Pod Identity unless the agent can ask EKS Auth", () => {
+    const world = new World(isolated(), options);
+    world.settle();
+    expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "EndpointMissing" });
+    expect(world.condition("SpecAccepted")?.message).toContain("add eks-auth to spec.network.endpoints");
+    expect(told(running(isolated("eks-auth"), options))).toEqual(byPodIdentity);
+  });
+
+  it("keeps to IRSA where it runs without that endpoint, says so, and goes over when the endpoint is usable", () => {
+    const world = running(isolated(), { settings: irsa });
+    const before = [...world.live.keys()];
+    world.settings = podIdentity;
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "EndpointMissing" });
+    expect([...world.live.keys()]).toEqual(before);
+    expect(told(world)).toEqual(byIrsa);
+    world.reports.set("endpoint-eks-auth", () => ({}));
+    world.change({ network: { ...world.spoke.spec.network, ...network("eks-auth") } });
+    world.settle();
+    for (const role of forPods) expect(JSON.stringify(trustOf(world, role))).toContain("oidc-provider");
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(told(world)).toEqual(byPodIdentity);
+  });
+
+  it("goes back to IRSA when the endpoint goes", () => {
+    const world = running(isolated("eks-auth"), options);
+    world.change({ network: { ...world.spoke.spec.network, ...network() } });
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "EndpointMissing" });
+    expect(told(world)).toEqual(byIrsa);
+    for (const role of forPods) expect(JSON.stringify(trustOf(world, role))).toContain("oidc-provider");
+  });
+});
+
 describe("a spoke that runs", () => {
   it("goes over in place: nothing is removed, and Git hears of it when the last association works", () => {
     const world = running(blue(), { settings: irsa });
@@ -148,17 +189,19 @@ describe("a spoke that runs", () => {
     world.settings = podIdentity;
     for (const role of forPods) world.reports.set(association(role), () => ({}));
     world.settle();
-    expect(forPods.map((role) => trustOf(world, role).Statement[0].Principal.Service)).toEqual(
-      forPods.map(() => "pods.eks.amazonaws.com"),
-    );
+    const trusted = (role: string) =>
+      trustOf(world, role).Statement.map(({ Principal }: { Principal: object }) => Object.keys(Principal).join());
     for (const role of forPods) {
       expect([role, ...told(world)]).toEqual([role, ...byIrsa]);
+      // Pods that have begun with IRSA keep their roles while an association does not work.
+      for (const each of forPods) expect([each, trusted(each)]).toEqual([each, ["Service", "Federated"]]);
       if (role === "aws-ebs-csi-driver") expect(driver(world)).not.toHaveProperty("podAnnotations");
       world.reports.delete(association(role));
       world.settle();
     }
     expect(world.answer?.ready).toBe(true);
     expect(told(world)).toEqual(byPodIdentity);
+    for (const each of forPods) expect([each, trusted(each)]).toEqual([each, ["Service"]]);
     expect(driver(world)).toHaveProperty("podAnnotations");
     expect(before.filter((key) => !world.live.has(key))).toEqual([]);
     expect([...world.live.keys()].filter((key) => !before.includes(key)).sort()).toEqual(
