@@ -3,6 +3,7 @@ import {
   CreateNatGatewayCommand,
   CreateVpcCommand,
   CreateVpcEndpointCommand,
+  type CreateVpcEndpointCommandInput,
   DeleteNatGatewayCommand,
   DeleteVpcCommand,
 } from "@aws-sdk/client-ec2";
@@ -90,17 +91,13 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
   test("a gateway endpoint, and no interface endpoint for it", async () => {
     const { ec2 } = cloud.deployer;
     const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: "10.99.0.0/16" }));
-    const make = (VpcEndpointType?: "Interface") =>
-      ec2.send(
-        new CreateVpcEndpointCommand({
-          VpcId: Vpc?.VpcId,
-          ServiceName: `com.amazonaws.${REGION}.s3`,
-          ...(VpcEndpointType ? { VpcEndpointType } : {}),
-        }),
-      );
+    const make = (service = "s3", more: Partial<CreateVpcEndpointCommandInput> = {}) => {
+      const ServiceName = `com.amazonaws.${REGION}.${service}`;
+      return ec2.send(new CreateVpcEndpointCommand({ VpcId: Vpc?.VpcId, ServiceName, ...more }));
+    };
     for (let index = 0; index < 20; index++) await make();
     expect(await outcome(make())).toBe("VpcEndpointLimitExceeded");
-    expect(await outcome(make("Interface"))).toBe("allowed");
+    expect(await outcome(make("sqs", { VpcEndpointType: "Interface", PrivateDnsEnabled: false }))).toBe("allowed");
     await raise(quotas.gatewayEndpoints, 21);
     expect(await outcome(make())).toBe("allowed");
   });
