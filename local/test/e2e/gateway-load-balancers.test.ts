@@ -324,6 +324,8 @@ describe("an application load balancer that faces the internet", () => {
     await rule(1, [{ Field: "host-header", HostHeaderConfig: { Values: ["*.example.com"] } }], forward(one));
     await rule(2, [{ Field: "path-pattern", PathPatternConfig: { Values: ["/app/*"] } }], forward(one));
     await expect.poll(() => states(one), healthy).toEqual([["healthy", undefined]]);
+    // A new rule counts a moment later.
+    await expect.poll(() => asked("/app/1"), healthy).toMatchObject({ status: 200 });
     const { status, body } = await asked("/x?y=%2F", { host: "shop.example.com" });
     const { balancers } = cloud.instance;
     expect([status, JSON.parse(body)]).toEqual([
@@ -333,7 +335,6 @@ describe("an application load balancer that faces the internet", () => {
         from: balancers.sourceCidr.replace(/0\/24$/, url.split(".").at(-1) ?? ""),
       },
     ]);
-    expect(await asked("/app/1")).toMatchObject({ status: 200 });
     expect(await asked("/else", { host: "example.org" })).toEqual({ status: 404, body: "nothing here" });
   });
 
@@ -350,8 +351,8 @@ describe("an application load balancer that faces the internet", () => {
       const all = await Promise.all(Array.from({ length: 12 }, () => asked("/two")));
       return [...new Set(all.map(({ body }) => JSON.parse(body).name))].toSorted();
     };
+    await expect.poll(() => asked("/none"), healthy).toMatchObject({ status: 503 });
     expect(await names()).toEqual(["good"]);
-    expect(await asked("/none")).toMatchObject({ status: 503 });
     isWell = true;
     await expect.poll(found, healthy).toEqual(["healthy", "healthy"]);
     expect(await names()).toEqual(["bad", "good"]);
