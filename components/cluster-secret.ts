@@ -1,7 +1,8 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { type ArgocdAccess, argocdClusterSecret } from "../lib/argocd.ts";
-import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../lib/bridge.ts";
+import { inBase64 } from "../lib/base64.ts";
+import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName } from "../lib/bridge.ts";
 import { podSecurityLabels } from "../lib/labels.ts";
 import { namespaces } from "../lib/names.ts";
 

@@ -1,6 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { type GitProvider, type GitSource, inBase64 } from "../lib/bridge.ts";
+import { inBase64 } from "../lib/base64.ts";
+import type { GitProvider, GitSource } from "../lib/bridge.ts";
 import { receiverLabel, unverifiedLabel } from "../lib/labels.ts";
 import { hubName, namespaces } from "../lib/names.ts";
 import { type Signers, signersSecret, verification } from "../lib/signers.ts";

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { inBase64 } from "../lib/bridge.ts";
+import { inBase64 } from "../lib/base64.ts";
 import { type PodSecurityLevel, podSecurityLabels } from "../lib/labels.ts";
 import { prefixOf, registrySecrets } from "../lib/registries.ts";
 import type { Chart } from "./versions.ts";

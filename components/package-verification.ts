@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { inBase64 } from "../lib/bridge.ts";
+import { inBase64 } from "../lib/base64.ts";
 
 /** Whose signature packages of Crossplane must have, made by cosign: somebody's with a public key, or by a certificate of Fulcio. */
 export interface PackageVerification {

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { inBase64 } from "../lib/bridge.ts";
+import { inBase64 } from "../lib/base64.ts";
 import { watchLabel } from "../lib/labels.ts";
 import { namespaces } from "../lib/names.ts";
 import { credentialVariables, noCredentials, registrySecrets } from "../lib/registries.ts";

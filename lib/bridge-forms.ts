@@ -1,3 +1,4 @@
+import { fromBase64, inBase64 } from "./base64.ts";
 import { prefixOf } from "./registries.ts";
 
 /** Where spokes may be, by the ID of the account. */
@@ -58,9 +59,6 @@ const commaList = (is: string, pattern: string, example: string): Codec<readonly
   encode: (values) => values.join(","),
   decode: (value) => value.split(",").filter(Boolean),
 });
-
-const mapped = (record: Readonly<Record<string, string>>, change: (text: string) => string): Record<string, string> =>
-  Object.fromEntries(Object.entries(record).map(([key, text]) => [key, change(text)]));
 
 const json = { is: "JSON list", pattern: "^\\[.*\\]$", json: true } as const;
 
@@ -144,10 +142,8 @@ export const is = {
     pattern: "^\\{.*\\}$",
     example: "{}",
     absent: "{}",
-    encode: (files: Readonly<Record<string, string>>) =>
-      JSON.stringify(mapped(files, (text) => Buffer.from(text).toString("base64"))),
-    decode: (value): Readonly<Record<string, string>> =>
-      mapped(JSON.parse(value) as Record<string, string>, (text) => Buffer.from(text, "base64").toString("utf8")),
+    encode: (files: Readonly<Record<string, string>>) => JSON.stringify(inBase64(files)),
+    decode: (value): Readonly<Record<string, string>> => fromBase64(JSON.parse(value) as Record<string, string>),
   },
   map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true, absent: "{}" },
   credential: {

@@ -2,11 +2,13 @@ import type { Existing, ExistingNetwork, FlowLogTraffic, NatGateways, SpokeSpec 
 import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
 import { type EndpointService, gatewayEndpointsOf, interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
 import { podIdentitiesField, ruleField, templatesField } from "../../functions/spoke/existing.ts";
+import { sidesOf } from "../../functions/spoke/isolated.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
-import { resources, type Side, sides } from "../../functions/spoke/resources.ts";
+import { resources, sides } from "../../functions/spoke/resources.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { natGatewayCount } from "../../lib/nat-gateways.ts";
 import { nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { compare } from "../../lib/version.ts";
@@ -57,17 +59,13 @@ export interface Recognized {
 /** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
 type Part = readonly [key: string, kind: ManagedKind, name: string];
 
-/** Sides on which the fleet's network of a spoke has subnets. */
-const sidesOf = ({ natGateways }: AdoptedSpec["network"]): readonly Side[] =>
-  sides.filter((side) => side === "private" || natGateways !== "isolated");
-
 /** The parts that carry tags. Of a network of somebody else nothing does. */
 function partsOf({ network, ...spec }: AdoptedSpec): Part[] {
   const { zones, natGateways, existing, flowLogs, podCidr, endpoints } = network;
   const templates = askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]);
   if (existing !== undefined) return templates;
   const places = Array.from({ length: zones }, (_, zone) => zone);
-  const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [], isolated: [] }[natGateways];
+  const withGateway = places.slice(0, natGatewayCount(natGateways, zones));
   const onlyPublic: Part[] = [
     [resources.internetGateway.key, "InternetGateway", "internet"],
     [resources.routeTable("public").key, "RouteTable", "public"],

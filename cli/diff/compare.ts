@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { structuredPatch } from "diff";
 import { stringify } from "yaml";
-import { fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { groupOf, isObject, type Manifest } from "../render/files.ts";
 import type { Item } from "./state.ts";

@@ -6,7 +6,8 @@ import type { Spoke } from "../../functions/spoke/api.ts";
 import { claimManifest, isFromPool } from "../../functions/spoke/claims.ts";
 import { hubSecret } from "../../functions/spoke/hub.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
-import { bridgeData, inBase64 } from "../../lib/bridge.ts";
+import { inBase64 } from "../../lib/base64.ts";
+import { bridgeData } from "../../lib/bridge.ts";
 import { networkLabel } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 

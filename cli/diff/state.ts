@@ -1,7 +1,8 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import type { ClusterMetadata } from "../../lib/bridge.ts";
-import { clusterSecretName, fromBase64 } from "../../lib/bridge.ts";
+import { clusterSecretName } from "../../lib/bridge.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Document, parseDocument } from "yaml";
-import { inBase64 } from "../../lib/bridge.ts";
+import { inBase64 } from "../../lib/base64.ts";
 import { sealedAnnotations } from "../../lib/labels.ts";
 
 /** The public half of a sealing key. */

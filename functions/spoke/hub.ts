@@ -1,4 +1,5 @@
-import { type ClusterMetadata, clusterSecretName, fromBase64, readBridgeData } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
+import { type ClusterMetadata, clusterSecretName, readBridgeData } from "../../lib/bridge.ts";
 import { hubName, namespaces } from "../../lib/names.ts";
 import type { KubeObject } from "./kube.ts";
 

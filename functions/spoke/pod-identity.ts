@@ -1,4 +1,4 @@
-import { fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import { type AnyEksAddon, anyEksAddons, eksAddons, type Spoke } from "./api.ts";

@@ -139,7 +139,7 @@ const elsewhereLines = (): Line[] =>
     count: constant(1),
   }));
 
-const linesOf = ({ region, nodes, keys, secrets, ...network }: ClusterShape): Line[] => [
+const linesOf = (shape: ClusterShape, { region, nodes, keys, secrets } = shape): Line[] => [
   {
     item: "controlPlane",
     what: "EKS control planes",
@@ -148,10 +148,7 @@ const linesOf = ({ region, nodes, keys, secrets, ...network }: ClusterShape): Li
   },
   ...(nodes === undefined
     ? elsewhereLines()
-    : [
-        ...nodes.flatMap((group) => groupLines(region, group)),
-        ...networkLines({ region, nodes, keys, secrets, ...network }, nodes),
-      ]),
+    : [...nodes.flatMap((group) => groupLines(region, group)), ...networkLines(shape, nodes)]),
   { item: "keys", what: "KMS keys", price: common(rates.keyMonth, region), count: constant(keys) },
   { item: "secrets", what: "secrets", price: common(rates.secretMonth, region), count: constant(secrets) },
 ];

@@ -4,7 +4,7 @@ import { type GitAuthentication, GitCredentials } from "../../components/git-cre
 import { RegistryCredentialsSecret } from "../../components/registry-credentials.ts";
 import { SealingKeySecrets } from "../../components/sealing-key-secrets.ts";
 import { SealingKeys } from "../../components/sealing-keys.ts";
-import { fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import { noCredentials, type RegistryCredentials } from "../../lib/registries.ts";
 import { recorded } from "../support/program.ts";
 

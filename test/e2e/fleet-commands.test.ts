@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareRepository } from "@eks-gitops-fleet/local/git";
 import { afterAll, describe, expect, test } from "vitest";
-import { fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import { aws, execute, git, instance, outputs } from "./support/fleet.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-commands-"));

@@ -6,7 +6,7 @@ import { mirrorOf, publishImages } from "@eks-gitops-fleet/local/registry";
 import { ensureToolchain, type Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withListed } from "../../cli/folder.ts";
-import { fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import { isMissing, isReady } from "../support/cluster.ts";
 import {
   APP,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fromBase64, readBridgeData } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
+import { readBridgeData } from "../../lib/bridge.ts";
 import { problemsWith } from "../support/config-problems.ts";
 import { project, type Registered, runStack } from "../support/program.ts";
 import { pgpKey, sshKey } from "../support/signers.ts";

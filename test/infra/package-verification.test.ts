@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import { problemsWith } from "../support/config-problems.ts";
 import { project, type Registered, runStack } from "../support/program.ts";
 

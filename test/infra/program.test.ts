@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
 import { alertRules } from "../../infra/alert-rules.ts";
-import { fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { refusal } from "../repos/support/admission.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";

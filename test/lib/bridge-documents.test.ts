@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { bridgeData, fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
+import { bridgeData } from "../../lib/bridge.ts";
 import { clusterInfo, contractSchema } from "../../lib/bridge-documents.ts";
 import { bridgeKeys, contractOf } from "../../lib/bridge-facts.ts";
 import { example, hub } from "../functions/spoke/support/fixtures.ts";

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { argocdClusterSecret } from "../../lib/argocd.ts";
+import { fromBase64, inBase64 } from "../../lib/base64.ts";
 import {
   bridgeData,
   bridgeLabels,
   type ClusterMetadata,
   clusterSecretName,
   exampleMetadata,
-  fromBase64,
-  inBase64,
   readBridgeData,
 } from "../../lib/bridge.ts";
 import { bridgeKeys } from "../../lib/bridge-facts.ts";

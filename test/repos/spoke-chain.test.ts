@@ -1,6 +1,6 @@
 import { chartVersions } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
-import { fromBase64 } from "../../lib/bridge.ts";
+import { fromBase64 } from "../../lib/base64.ts";
 import { bridgeKeys } from "../../lib/bridge-facts.ts";
 import { receiverEvents, receiverName, receiverTypes } from "../../lib/receivers.ts";
 import { spokeIdentities } from "../../lib/spoke.ts";

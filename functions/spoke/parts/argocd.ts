@@ -1,5 +1,6 @@
 import { type ArgocdAccess, argocdClusterSecret, argocdPushTemplate } from "../../../lib/argocd.ts";
-import { clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
+import { inBase64 } from "../../../lib/base64.ts";
+import { clusterSecretName } from "../../../lib/bridge.ts";
 import { argocdClusterFolder, argocdElsewhereFolder, chainArtifact } from "../../../lib/layout.ts";
 import { fleetNames, namespaces } from "../../../lib/names.ts";
 import { type ArgocdOfHub, argocdOf, placesOf } from "../argocd.ts";

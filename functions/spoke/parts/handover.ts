@@ -1,10 +1,9 @@
+import { fromBase64, inBase64 } from "../../../lib/base64.ts";
 import {
   bridgeData,
   bridgeLabels,
   type ClusterMetadata,
   clusterSecretName,
-  fromBase64,
-  inBase64,
   type OwnMetadata,
 } from "../../../lib/bridge.ts";
 import { type IdentitySource, identityFacts } from "../../../lib/bridge-facts.ts";

@@ -1,12 +1,13 @@
 import { parseCidr, zoneSubnets } from "../../../lib/cidr.ts";
+import { natGatewayCount } from "../../../lib/nat-gateways.ts";
 import { claimManifest, isFromPool } from "../claims.ts";
 import type { Context } from "../context.ts";
 import { partsOf } from "../existing-network.ts";
 import { type Fact, fact } from "../facts.ts";
-import { isIsolated } from "../isolated.ts";
+import { isIsolated, sidesOf } from "../isolated.ts";
 import { isMadeElsewhere } from "../made-elsewhere.ts";
 import { onlyLook } from "../orphan.ts";
-import { type Resource, resources, type Side, sides, type Table } from "../resources.ts";
+import { type Resource, resources, type Side, type Table } from "../resources.ts";
 import { zoneNames } from "../zones.ts";
 
 const everywhere = "0.0.0.0/0";
@@ -20,12 +21,8 @@ function zones({ spoke }: Context): readonly number[] {
 function natZones(context: Context): readonly number[] {
   if (context.spoke.spec.network.existing !== undefined) return [];
   const all = zones(context);
-  return { single: all.slice(0, 1), "per-zone": all, none: [], isolated: [] }[context.spoke.spec.network.natGateways];
+  return all.slice(0, natGatewayCount(context.spoke.spec.network.natGateways, all.length));
 }
-
-/** Sides on which an own network has subnets: without a way to the internet none is public. */
-const sidesOf = (context: Context): readonly Side[] =>
-  sides.filter((side) => side === "private" || !isIsolated(context));
 
 /** The route tables of an own network. */
 export const tables = (context: Context): readonly Table[] => [
@@ -37,7 +34,7 @@ export const tables = (context: Context): readonly Table[] => [
 export function subnetIds(context: Context, side: Side): Fact<readonly string[]> {
   const { existing } = context.spoke.spec.network;
   if (existing !== undefined) return fact("network", existing[`${side}SubnetIds`] ?? []);
-  if (!sidesOf(context).includes(side)) return fact("network", []);
+  if (!sidesOf(context.spoke.spec.network).includes(side)) return fact("network", []);
   const ids = zones(context).map((zone) => context.observed.text(resources.subnet(side, zone), "id"));
   return fact("network", ids.every((id) => id !== undefined) ? ids : undefined);
 }
@@ -54,7 +51,7 @@ export function publicCidrs(context: Context): readonly string[] {
     return (existing.publicSubnetIds ?? []).flatMap(
       (_, index) => observed.text(resources.subnet("public", index), "cidrBlock") ?? [],
     );
-  const vpc = sidesOf(context).includes("public") ? parseCidr(plan.network.cidr ?? "") : undefined;
+  const vpc = sidesOf(spoke.spec.network).includes("public") ? parseCidr(plan.network.cidr ?? "") : undefined;
   return vpc === undefined ? [] : Array.from({ length: count }, (_, zone) => zoneSubnets(vpc, zone).publicCidr);
 }
 
@@ -203,7 +200,7 @@ export function composeNetwork(context: Context): void {
     forProvider: { region, cidrBlock: network, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },
   }));
   for (const zone of zones(context)) {
-    for (const side of sidesOf(context)) subnet(context, side, zone);
+    for (const side of sidesOf(spoke.spec.network)) subnet(context, side, zone);
     routing(context, `private-${zone}`, "private", [zone]);
   }
   if (!isIsolated(context)) internet(context);

@@ -6,7 +6,7 @@ import type { AppAccess } from "../../../cli/app/credential.ts";
 import { onboardApp } from "../../../cli/app/folder.ts";
 import { run } from "../../../cli/app/onboard.ts";
 import type { AppRequest } from "../../../cli/app/rules.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { build, documents, files } from "../../repos/support/kustomize.ts";
 import { request } from "../support/apps.ts";
 import { inNewCases } from "../support/cases.ts";

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { plannedApps } from "../../../cli/app/folder.ts";
 import { run } from "../../../cli/app/onboard.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { request } from "../support/apps.ts";
 import { inNewCases } from "../support/cases.ts";
 import { certificate, knownHosts, root } from "../support/fleet.ts";

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import type { AppAccess } from "../../../cli/app/credential.ts";
 import { onboardApp } from "../../../cli/app/folder.ts";
 import type { AppRequest } from "../../../cli/app/rules.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { type CommitStatusType, commitStatusTypes } from "../../../lib/notifications.ts";
 import { build, files } from "../../repos/support/kustomize.ts";
 import { request } from "../support/apps.ts";

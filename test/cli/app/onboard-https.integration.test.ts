@@ -7,7 +7,7 @@ import { parseAllDocuments } from "yaml";
 import type { AppAccess } from "../../../cli/app/credential.ts";
 import { onboardApp } from "../../../cli/app/folder.ts";
 import type { AppRequest } from "../../../cli/app/rules.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { request as onboarded } from "../support/apps.ts";
 import { inNewCases } from "../support/cases.ts";
 import { knownHosts, privateHalf } from "../support/fleet.ts";

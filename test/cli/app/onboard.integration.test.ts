@@ -6,7 +6,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { onboardApp } from "../../../cli/app/folder.ts";
 import type { AppRequest } from "../../../cli/app/rules.ts";
 import { systemBeside } from "../../../cli/app/system.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { request } from "../support/apps.ts";
 import { inNewCases } from "../support/cases.ts";
 import { certificate, knownHosts, newCase, privateHalf } from "../support/fleet.ts";

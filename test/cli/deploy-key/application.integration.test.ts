@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { onboardApp } from "../../../cli/app/folder.ts";
 import { run } from "../../../cli/deploy-key/command.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { request } from "../support/apps.ts";
 import { inNewCases } from "../support/cases.ts";
 import { certificate, root } from "../support/fleet.ts";

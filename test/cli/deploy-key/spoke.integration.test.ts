@@ -7,7 +7,7 @@ import { run } from "../../../cli/deploy-key/command.ts";
 import { fingerprintOf } from "../../../cli/sealing/deploy-key-notes.ts";
 import { newSpoke } from "../../../cli/spoke/folder.ts";
 import { reseal } from "../../../cli/spoke/keys.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { repositories } from "../../../lib/names.ts";
 import { inNewCases } from "../support/cases.ts";
 import { certificate, privateHalf } from "../support/fleet.ts";

@@ -9,7 +9,7 @@ import { run as runReseal } from "../../../cli/sealing/reseal.ts";
 import { afterPush } from "../../../cli/sealing/sealing-keys.ts";
 import { newSpoke } from "../../../cli/spoke/folder.ts";
 import { ownSealingKeys, reseal } from "../../../cli/spoke/keys.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { certificate, type fakeKubeseal, newCase, privateHalf } from "../support/fleet.ts";
 import { tokenIn, traces } from "../support/receivers.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { FleetFacts } from "../../../cli/fleet/facts.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { certificate, knownHosts, privateHalf } from "../support/fleet.ts";
 import { inNewSpokeCases } from "../support/spoke-cases.ts";
 

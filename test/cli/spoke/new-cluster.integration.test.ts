@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { newSpoke } from "../../../cli/spoke/folder.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { spokeNameRule } from "../../../lib/spoke.ts";
 import { definition } from "../../functions/spoke/support/definition.ts";
 import { privateHalf } from "../support/fleet.ts";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, vi } from "vitest";
 import { filesBelow } from "../../../cli/render/files.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import type { Call } from "./fleet.ts";
 
 /** The token that a call of kubeseal seals. */

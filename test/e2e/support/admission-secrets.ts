@@ -1,5 +1,6 @@
 import { argocdClusterSecret } from "../../../lib/argocd.ts";
-import { bridgeData, bridgeLabels, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
+import { inBase64 } from "../../../lib/base64.ts";
+import { bridgeData, bridgeLabels, clusterSecretName } from "../../../lib/bridge.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
 import { type Cases, type Requested, removals, tenantNamespace } from "./admission-request.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
-import { bridgeLabels, fromBase64, readBridgeData } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
+import { bridgeLabels, readBridgeData } from "../../../lib/bridge.ts";
 import { hub, settings, spoke } from "./support/fixtures.ts";
 import { failing, World, type WorldOptions } from "./support/world.ts";
 

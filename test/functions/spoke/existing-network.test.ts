@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readClaim } from "../../../functions/spoke/claims.ts";
 import { at } from "../../../functions/spoke/kube.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { example, spoke } from "./support/fixtures.ts";
 import { failing, running, World } from "./support/world.ts";
 

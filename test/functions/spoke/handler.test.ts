@@ -8,7 +8,8 @@ import {
 import { describe, expect, it } from "vitest";
 import { handler } from "../../../functions/spoke/handler.ts";
 import type { KubeObject } from "../../../functions/spoke/kube.ts";
-import { bridgeData, inBase64 } from "../../../lib/bridge.ts";
+import { inBase64 } from "../../../lib/base64.ts";
+import { bridgeData } from "../../../lib/bridge.ts";
 import { compositionInput } from "./support/definition.ts";
 import { hub, spoke } from "./support/fixtures.ts";
 import { World } from "./support/world.ts";

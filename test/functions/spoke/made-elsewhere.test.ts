@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { spokeNames } from "../../../lib/spoke.ts";
 import { hub, settings, spoke } from "./support/fixtures.ts";
 import { schemaFolder, violations } from "./support/schemas.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import * as fixtures from "./support/fixtures.ts";
 import { isolatedServices } from "./support/rule-cases.ts";
 import { running, World } from "./support/world.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import { hub, spoke } from "./support/fixtures.ts";
 import { World } from "./support/world.ts";
 

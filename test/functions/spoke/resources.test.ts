@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import type { PolicyDocument } from "../../../lib/iam/policy.ts";
 import { allowed } from "../../support/iam.ts";
 import { example, exampleNames, hub, nodeGroup, settings, spoke } from "./support/fixtures.ts";

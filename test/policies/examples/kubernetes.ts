@@ -1,4 +1,4 @@
-import { inBase64 } from "../../../lib/bridge.ts";
+import { inBase64 } from "../../../lib/base64.ts";
 import { podSecurityLabels } from "../../../lib/labels.ts";
 import type { Properties, Resource } from "../support/evaluate.ts";
 import { type Example, examplesOf } from "../support/example.ts";

@@ -1,4 +1,4 @@
-import { inBase64 } from "../../../lib/bridge.ts";
+import { inBase64 } from "../../../lib/base64.ts";
 import { serviceAccountTrust, serviceTrust } from "../../../lib/iam/trust.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import type { Properties, Resource } from "../support/evaluate.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keyFiles } from "../../../cli/sealing/keys-folder.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
-import { fromBase64 } from "../../../lib/bridge.ts";
+import { fromBase64 } from "../../../lib/base64.ts";
 import type { ReceiverType } from "../../../lib/receivers.ts";
 import { credentialVariables, type RegistryCredentials, registrySecrets } from "../../../lib/registries.ts";
 import { fillTemplate } from "../../../lib/template.ts";
