@@ -18,7 +18,7 @@ import { brought, broughtBy, type Change, keysFolder, retired } from "./keys-fol
 import { mayBeOf, systemOf, workloadsOf } from "./places.ts";
 import { nextStep, type Standing, type Step } from "./plan.ts";
 import { type ReEncrypted, reEncrypt, requireKey } from "./re-encrypt.ts";
-import { type KeyName, type ListedKey, withKeys, withoutFormer } from "./stack-file.ts";
+import { isSameKey, type KeyName, type ListedKey, withKeys, withoutFormer } from "./stack-file.ts";
 import { readStackList, type StackList, stackFileProblems } from "./stack-list.ts";
 import { headOf, leftOf, nextOf, type Told } from "./words.ts";
 
@@ -129,8 +129,7 @@ async function find(scope: string, stack: string, checkouts: readonly string[], 
 
 /** The stack's file without some generations, in either list. */
 function forgotten({ path, text, key, keys, formerKey }: StackList, gone: readonly KeyName[], stack: string): Change[] {
-  const isGone = (one: KeyName) =>
-    gone.some(({ scope, generation }) => one.scope === scope && one.generation === generation);
+  const isGone = (one: KeyName) => gone.some(isSameKey(one));
   const own = keys.some(isGone)
     ? withKeys(
         text,

@@ -60,7 +60,8 @@ function lineEnd(text: string, node: Node): number {
 const is = (node: YAMLMap, { scope, generation }: KeyName): boolean =>
   node.get("scope") === scope && node.get("generation") === generation;
 
-const same =
+/** Whether a key has the scope and the generation of another. */
+export const isSameKey =
   (a: KeyName) =>
   (b: KeyName): boolean =>
     a.scope === b.scope && a.generation === b.generation;
@@ -88,9 +89,9 @@ function editsFor(
   after: readonly ListedKey[],
 ): Edit[] {
   const nodeOf = (key: ListedKey) => items.find((item) => is(item, key));
-  const removed = before.filter((key) => !after.some(same(key))).flatMap((key) => nodeOf(key) ?? []);
-  const added = after.filter((key) => !before.some(same(key)));
-  const switched = after.filter((key) => before.find(same(key))?.active === !key.active);
+  const removed = before.filter((key) => !after.some(isSameKey(key))).flatMap((key) => nodeOf(key) ?? []);
+  const added = after.filter((key) => !before.some(isSameKey(key)));
+  const switched = after.filter((key) => before.find(isSameKey(key))?.active === !key.active);
   return [
     ...removed.map((node) => removal(text, node, node)),
     ...switched.flatMap((key) => {
@@ -128,7 +129,7 @@ export function withKeys(text: string, key: string, stack: string, wanted: reado
  */
 export function withoutFormer(text: string, key: string, stack: string, gone: readonly KeyName[]): string {
   const before = formerKeys(text, key, stack);
-  const left = before.filter((each) => !gone.some(same(each)));
+  const left = before.filter((each) => !gone.some(isSameKey(each)));
   if (left.length === before.length) return text;
   const config = parseDocument(text).get("config");
   const pair = isMap(config) ? config.items.find((each) => isNode(each.key) && String(each.key) === key) : undefined;
