@@ -1,14 +1,10 @@
+import { EC2Client } from "@aws-sdk/client-ec2";
 import {
-  DescribeNetworkInterfacesCommand,
-  type DescribeNetworkInterfacesCommandOutput,
-  EC2Client,
-} from "@aws-sdk/client-ec2";
-import {
-  DescribeListenersCommand,
   DescribeLoadBalancersCommand,
   DescribeTagsCommand,
   ElasticLoadBalancingV2Client,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { balancerId, interfacesByBalancer, openListeners } from "../gateway/elb/snapshot.ts";
 import { ensureGatewayKey, rootCredentials } from "../gateway/key.ts";
 import { REGION } from "../gateway/ministack.ts";
 import type { Instance } from "../instance/index.ts";
@@ -22,14 +18,6 @@ export interface Door {
   readonly url: string;
 }
 
-type Interface = NonNullable<DescribeNetworkInterfacesCommandOutput["NetworkInterfaces"]>[number];
-
-const urlOf = (balancer: string, port: number, interfaces: readonly Interface[]): string | undefined => {
-  const own = interfaces.find(({ Description }) => Description === `ELB ${balancer.split(":loadbalancer/")[1] ?? ""}`);
-  const address = own?.Association?.PublicIp;
-  return address && `http://${address}${port === 80 ? "" : `:${port}`}`;
-};
-
 /** The load balancers of Ingresses that face the internet and listen here, by the tags that the controller writes (its pkg/deploy/tracking). */
 export async function doorsOf(instance: Instance): Promise<Door[]> {
   const credentials = rootCredentials(await ensureGatewayKey(instance));
@@ -37,16 +25,18 @@ export async function doorsOf(instance: Instance): Promise<Door[]> {
   const elb = new ElasticLoadBalancingV2Client(place);
   const { LoadBalancers = [] } = await elb.send(new DescribeLoadBalancersCommand({}));
   if (LoadBalancers.length === 0) return [];
-  const { NetworkInterfaces = [] } = await new EC2Client(place).send(new DescribeNetworkInterfacesCommand({}));
+  const interfaces = await interfacesByBalancer(new EC2Client(place));
   const doors = LoadBalancers.map(async ({ LoadBalancerArn = "" }): Promise<Door[]> => {
     const { TagDescriptions } = await elb.send(new DescribeTagsCommand({ ResourceArns: [LoadBalancerArn] }));
     const tags = new Map(TagDescriptions?.[0]?.Tags?.map(({ Key, Value }) => [Key, Value]));
     const [cluster, ingress] = [tags.get("elbv2.k8s.aws/cluster"), tags.get("ingress.k8s.aws/stack")];
     if (cluster === undefined || ingress === undefined) return [];
-    const { Listeners = [] } = await elb.send(new DescribeListenersCommand({ LoadBalancerArn }));
-    return Listeners.filter(({ Protocol }) => Protocol === "HTTP").flatMap(({ Port = 80 }) => {
-      const url = urlOf(LoadBalancerArn, Port, NetworkInterfaces);
-      return url === undefined ? [] : [{ cluster, ingress, url }];
+    const [own] = interfaces.get(balancerId(LoadBalancerArn)) ?? [];
+    if (own === undefined) return [];
+    const listeners = await openListeners(elb, LoadBalancerArn);
+    return listeners.map(({ Port = 80 }) => {
+      const url = `http://${own.publicAddress}${Port === 80 ? "" : `:${Port}`}`;
+      return { cluster, ingress, url };
     });
   });
   return (await Promise.all(doors)).flat();

@@ -6,7 +6,7 @@ import { awsApi } from "./api.ts";
 import type { Workspaces } from "./aps/runtime.ts";
 import { startAps } from "./aps/service.ts";
 import { accountsOfKeys } from "./aws/account-of-key.ts";
-import { credentialScope, pathOf } from "./aws/credential-scope.ts";
+import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
 import { jsonResponse } from "./aws/http.ts";
 import { awsLookups } from "./aws/lookups.ts";
@@ -22,6 +22,7 @@ import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
 import { type InstanceStore, openStore } from "./eks/store.ts";
+import { changesBalancers } from "./elb/changes.ts";
 import type { balancing } from "./elb/service.ts";
 import { faultsFile, faultsIn } from "./faults/faults.ts";
 import { firsts, HOLD_SECONDS } from "./faults/hold.ts";
@@ -151,11 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       forward: async (forwarded, headers) => {
         const response = await forward(forwarded, headers);
         if (changesReach(forwarded)) endpoints.add("all");
-        if (
-          credentialScope(forwarded)?.service === "elasticloadbalancing" &&
-          !/(^|&)Action=Describe/.test(forwarded.body.toString("latin1"))
-        )
-          balancers.add(ACCOUNT);
+        if (changesBalancers(forwarded)) balancers.add(ACCOUNT);
         return response;
       },
       key,

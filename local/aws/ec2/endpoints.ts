@@ -9,6 +9,9 @@ import { composite } from "../handler.ts";
 import { poll } from "../poll.ts";
 import { api, arnOf, ec2, list } from "./define.ts";
 
+const modify = (aws: Aws, request: sdk.ModifyVpcEndpointCommandInput) =>
+  api(aws).send(new sdk.ModifyVpcEndpointCommand(request));
+
 async function endpoint(aws: Aws, id: string) {
   const { VpcEndpoints } = await api(aws).send(new sdk.DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
   const found = VpcEndpoints?.[0];
@@ -70,13 +73,11 @@ export const vpcEndpoint = ec2({
       settles: true,
       async call(aws, id, { routeTableIds = [] }, { old }) {
         const before = old.routeTableIds ?? [];
-        await api(aws).send(
-          new sdk.ModifyVpcEndpointCommand({
-            VpcEndpointId: id,
-            AddRouteTableIds: routeTableIds.filter((table) => !before.includes(table)),
-            RemoveRouteTableIds: before.filter((table) => !routeTableIds.includes(table)),
-          }),
-        );
+        await modify(aws, {
+          VpcEndpointId: id,
+          AddRouteTableIds: routeTableIds.filter((table) => !before.includes(table)),
+          RemoveRouteTableIds: before.filter((table) => !routeTableIds.includes(table)),
+        });
       },
     },
   ],
@@ -86,9 +87,6 @@ export const vpcEndpoint = ec2({
     if (failure && !failure.Code?.endsWith("NotFound")) throw new Error(`${failure.Code}: ${failure.Message}`);
   },
 });
-
-const modify = (aws: Aws, request: sdk.ModifyVpcEndpointCommandInput) =>
-  api(aws).send(new sdk.ModifyVpcEndpointCommand(request));
 
 /** An endpoint is usable again a while after its subnets have changed. */
 async function settled(aws: Aws, id: string): Promise<void> {
@@ -169,7 +167,7 @@ export const vpcEndpointRouteTableAssociation = define({
     vpcEndpointId: { fixed },
   },
   create: (aws, _request, { routeTableId = "", vpcEndpointId }) =>
-    api(aws).send(new sdk.ModifyVpcEndpointCommand({ VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] })),
+    modify(aws, { VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] }),
   async find(aws, id) {
     const { vpcEndpointId: VpcEndpointId, routeTableId: RouteTableId } = association.partsOf(id);
     const found = await endpoint(aws, VpcEndpointId);
@@ -178,6 +176,6 @@ export const vpcEndpointRouteTableAssociation = define({
   async delete(aws, id) {
     const { vpcEndpointId: VpcEndpointId, routeTableId: table } = association.partsOf(id);
     if ((await endpoint(aws, VpcEndpointId))?.RouteTableIds?.includes(table))
-      await api(aws).send(new sdk.ModifyVpcEndpointCommand({ VpcEndpointId, RemoveRouteTableIds: [table] }));
+      await modify(aws, { VpcEndpointId, RemoveRouteTableIds: [table] });
   },
 });

@@ -48,8 +48,11 @@ interface Clients {
 
 const NONE: Snapshot = { balancers: [], groups: new Map() };
 
+/** `<name>/<id>` of an application load balancer, by its ARN; empty of another one. */
+export const balancerId = (arn: string): string => arn.split(":loadbalancer/app/")[1] ?? "";
+
 /** Public and private addresses of application load balancers, by `<name>/<id>`. Those of one that is gone stay a while. */
-async function interfacesByBalancer(ec2: EC2Client): Promise<Map<string, BalancerInterface[]>> {
+export async function interfacesByBalancer(ec2: EC2Client): Promise<Map<string, BalancerInterface[]>> {
   const { NetworkInterfaces = [] } = await ec2.send(new DescribeNetworkInterfacesCommand({}));
   const found = new Map<string, BalancerInterface[]>();
   for (const { RequesterId, Description = "", Association, PrivateIpAddress = "" } of NetworkInterfaces) {
@@ -64,11 +67,15 @@ async function interfacesByBalancer(ec2: EC2Client): Promise<Map<string, Balance
 const place = ({ Priority = "default" }: Rule): number =>
   Priority === "default" ? Number.POSITIVE_INFINITY : Number(Priority);
 
-async function listenersOf(elb: ElasticLoadBalancingV2Client, LoadBalancerArn: string | undefined) {
+/** The listeners of a load balancer that open here. */
+export async function openListeners(elb: ElasticLoadBalancingV2Client, LoadBalancerArn: string) {
   const { Listeners = [] } = await elb.send(new DescribeListenersCommand({ LoadBalancerArn }));
-  const open = Listeners.filter(({ Protocol }) => Protocol === "HTTP");
+  return Listeners.filter(({ Protocol }) => Protocol === "HTTP");
+}
+
+async function listenersOf(elb: ElasticLoadBalancingV2Client, arn: string): Promise<Listener[]> {
   return Promise.all(
-    open.map(async ({ ListenerArn, Port = 80 }): Promise<Listener> => {
+    (await openListeners(elb, arn)).map(async ({ ListenerArn, Port = 80 }): Promise<Listener> => {
       const { Rules = [] } = await elb.send(new DescribeRulesCommand({ ListenerArn }));
       return { port: Port, rules: Rules.toSorted((one, other) => place(one) - place(other)) };
     }),
@@ -89,7 +96,7 @@ export async function readSnapshot({ ec2, elb }: Clients): Promise<Snapshot> {
   const { LoadBalancers = [] } = await elb.send(new DescribeLoadBalancersCommand({}));
   const balancers = await Promise.all(
     LoadBalancers.map(async ({ LoadBalancerArn = "" }): Promise<Balancer> => {
-      const own = interfaces.get(LoadBalancerArn.split(":loadbalancer/app/")[1] ?? "") ?? [];
+      const own = interfaces.get(balancerId(LoadBalancerArn)) ?? [];
       return { interfaces: own, listeners: own.length === 0 ? [] : await listenersOf(elb, LoadBalancerArn) };
     }),
   );

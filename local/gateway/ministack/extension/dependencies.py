@@ -1,6 +1,6 @@
 """What EC2 does not remove because something uses it."""
 
-from .load_balancer_interfaces import settle
+from .network_interfaces import settle
 from .nat_gateways import ENDED
 
 

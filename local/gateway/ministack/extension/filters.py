@@ -23,7 +23,7 @@ def extend(_app, _secret):
     from ministack.services import ec2
 
     def every_value(_original):
-        """An empty value is no member of the parameters. ministack ends there: `["", "1"]` would be no value, which nothing has.
+        """ministack drops an empty value from the parameters and stops reading there: it takes `["", "1"]` for no value, which nothing matches.
 
         So the AWS Load Balancer Controller asks for subnets with a role (pkg/networking/subnet_resolver.go).
         """

@@ -1,17 +1,15 @@
 """Interface endpoints: their network interfaces, security groups and names, and what EC2 refuses."""
 
-import random
 import re
 import time
 
 from .authorization import CALLS
-from .load_balancer_interfaces import private_address, settle
+from .network_interfaces import UNTIL, add, members, settle
 from .shared import replace
 
 # How long one is pending, and how long one that goes is still told with its interfaces, in seconds: a minute or more in AWS.
 _PENDING = 3
 _LINGER = 5
-_UNTIL = "_fleet_until"
 _DELETING = "deleting"
 
 # Services that a fleet makes interface endpoints for, with private DNS names (AWS PrivateLink Guide, "AWS services that integrate").
@@ -101,23 +99,15 @@ def extend(_app, _secret):
     def join(endpoint, subnets):
         """A network interface in each subnet; the endpoint is pending meanwhile."""
         for subnet in subnets:
-            id_ = "eni-" + "".join(random.choices("0123456789abcdef", k=17))
-            ec2._network_interfaces[id_] = {
-                "NetworkInterfaceId": id_, "SubnetId": subnet, "VpcId": endpoint["VpcId"], "AvailabilityZone": ec2._subnets[subnet]["AvailabilityZone"],
-                "Description": f"VPC Endpoint Interface {endpoint['VpcEndpointId']}", "OwnerId": ec2.get_account_id(), "Status": "in-use",
-                "PrivateIpAddress": private_address(ec2, subnet), "InterfaceType": "vpc_endpoint", "SourceDestCheck": True, "Requester": ec2.get_account_id(),
-                "MacAddress": ":".join(f"{random.randrange(256):02x}" for _ in range(6)), "Groups": [],
-                "Attachment": {"AttachmentId": id_.replace("eni-", "ela-attach-"), "DeviceIndex": 1, "AttachTime": ec2._now_ts()},
-            }
-            endpoint["Interfaces"][subnet] = id_
-        grouped(endpoint)
-        endpoint.update(SubnetIds=list(endpoint["Interfaces"]), State="pending", **{_UNTIL: time.time() + _PENDING})
+            endpoint["Interfaces"][subnet] = add(
+                ec2, subnet, endpoint["Groups"], Description=f"VPC Endpoint Interface {endpoint['VpcEndpointId']}", InterfaceType="vpc_endpoint",
+                Requester=ec2.get_account_id(),
+            )
+        endpoint.update(SubnetIds=list(endpoint["Interfaces"]), State="pending", **{UNTIL: time.time() + _PENDING})
 
     def grouped(endpoint):
         for id_ in endpoint["Interfaces"].values():
-            ec2._network_interfaces[id_]["Groups"] = [
-                {"GroupId": group, "GroupName": ec2._security_groups[group]["GroupName"]} for group in endpoint["Groups"]
-            ]
+            ec2._network_interfaces[id_]["Groups"] = members(ec2, endpoint["Groups"])
 
     def modify_endpoint(params):
         refresh()
@@ -146,7 +136,7 @@ def extend(_app, _secret):
         refresh()
         ids = ec2._parse_member_list(params, "VpcEndpointId")
         lingering = [endpoint for id_ in ids if (endpoint := ec2._vpc_endpoints.get(id_)) and is_interface(endpoint)]
-        until = {_UNTIL: time.time() + _LINGER}
+        until = {UNTIL: time.time() + _LINGER}
         for endpoint in lingering:
             if endpoint["State"] != _DELETING:
                 endpoint.update(State=_DELETING, **until)
@@ -159,14 +149,14 @@ def extend(_app, _secret):
         """What its time has come for: pending ones are there, deleted ones are gone."""
         settle(ec2)
         for id_, endpoint in list(ec2._vpc_endpoints.items()):
-            if endpoint.get(_UNTIL, float("inf")) >= time.time():
+            if endpoint.get(UNTIL, float("inf")) >= time.time():
                 continue
             if endpoint["State"] == _DELETING:
                 del ec2._vpc_endpoints[id_]
                 ec2._tags.pop(id_, None)
             else:
                 endpoint.update(State="available")
-                del endpoint[_UNTIL]
+                del endpoint[UNTIL]
 
     def describe_endpoints(params):
         refresh()

@@ -2,15 +2,14 @@
 
 import ipaddress
 import os
-import random
 import re
 import time
 
+from .network_interfaces import UNTIL, add
 from .shared import replace
 
 # How long they outlive their load balancer, in seconds: minutes in AWS (terraform-provider-aws#40).
 _LINGER = 5
-_UNTIL = "_fleet_until"
 
 
 def attach(ec2, name, subnets, groups, public):
@@ -20,24 +19,9 @@ def attach(ec2, name, subnets, groups, public):
     machine at which the gateway listens for it (../../elb).
     """
     for subnet in subnets:
-        suffix = "".join(random.choices("0123456789abcdef", k=17))
         address = {"Association": {"PublicIp": _public_address(ec2)}} if public else {}
-        ec2._network_interfaces[f"eni-{suffix}"] = {
-            "NetworkInterfaceId": f"eni-{suffix}", "SubnetId": subnet, "VpcId": ec2._subnets[subnet]["VpcId"],
-            "AvailabilityZone": ec2._subnets[subnet]["AvailabilityZone"], "Description": f"ELB {name}", "OwnerId": ec2.get_account_id(),
-            "Status": "in-use", "PrivateIpAddress": private_address(ec2, subnet), "InterfaceType": "interface", "SourceDestCheck": True,
-            "MacAddress": ":".join(f"{random.randrange(256):02x}" for _ in range(6)), "Requester": "amazon-elb",
-            "Groups": [{"GroupId": group, "GroupName": ec2._security_groups[group]["GroupName"]} for group in groups],
-            "Attachment": {"AttachmentId": f"ela-attach-{suffix}", "DeviceIndex": 1, "AttachTime": ec2._now_ts()}, **address,
-        }
+        add(ec2, subnet, groups, Description=f"ELB {name}", InterfaceType="interface", Requester="amazon-elb", **address)
     _save(ec2)
-
-
-def private_address(ec2, subnet):
-    """A free address of the subnet, above the four that AWS keeps (VPC User Guide, "Subnet sizing")."""
-    hosts = list(ipaddress.ip_network(ec2._subnets[subnet]["CidrBlock"]).hosts())[3:]
-    taken = {eni["PrivateIpAddress"] for eni in ec2._network_interfaces.values() if eni["SubnetId"] == subnet}
-    return next(str(host) for host in random.sample(hosts, len(hosts)) if str(host) not in taken)
 
 
 def _public_address(ec2):
@@ -50,16 +34,8 @@ def detach(ec2, name):
     """Has them go a while later."""
     for eni in ec2._network_interfaces.values():
         if eni["Description"] == f"ELB {name}":
-            eni[_UNTIL] = time.time() + _LINGER
+            eni[UNTIL] = time.time() + _LINGER
     _save(ec2)
-
-
-def settle(ec2):
-    """Removes those whose time is over."""
-    for id_, eni in list(ec2._network_interfaces.items()):
-        if eni.get(_UNTIL, float("inf")) < time.time():
-            del ec2._network_interfaces[id_]
-            ec2._tags.pop(id_, None)
 
 
 def missing(ec2, subnets, groups):

@@ -64,7 +64,7 @@ def extend(_app, _secret):
         if len(blocks(vpc)) >= _MOST:
             return refused("CidrBlockLimitExceeded", "The maximum number of CIDR blocks for the VPC has been reached.")
         for table in tables(vpc):
-            table["Routes"].append({"DestinationCidrBlock": block, "GatewayId": "local", "State": "active", "Origin": "CreateRouteTable"})
+            table["Routes"].append(local_route(block))
         id_ = "vpc-cidr-assoc-" + "".join(random.choices("0123456789abcdef", k=17))
         vpc.setdefault(_BLOCKS, {})[id_] = {"CidrBlock": block}
         return answer("AssociateVpcCidrBlock", vpc, id_, block, "associating")
@@ -88,6 +88,9 @@ def extend(_app, _secret):
     def told(id_, block, state):
         return f"<associationId>{id_}</associationId><cidrBlock>{block}</cidrBlock><cidrBlockState><state>{state}</state></cidrBlockState>"
 
+    def local_route(block):
+        return {"DestinationCidrBlock": block, "GatewayId": "local", "State": "active", "Origin": "CreateRouteTable"}
+
     def tables(vpc):
         return [table for table in ec2._route_tables.values() if table["VpcId"] == vpc["VpcId"]]
 
@@ -97,7 +100,7 @@ def extend(_app, _secret):
         for id_ in set(ec2._route_tables) - before:
             table = ec2._route_tables[id_]
             for block in blocks(ec2._vpcs[table["VpcId"]])[1:]:
-                table["Routes"].append({"DestinationCidrBlock": block, "GatewayId": "local", "State": "active", "Origin": "CreateRouteTable"})
+                table["Routes"].append(local_route(block))
         return status, headers, body
 
     def create_subnet(params):
