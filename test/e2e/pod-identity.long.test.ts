@@ -1,17 +1,12 @@
 import { DescribeClusterCommand, ListPodIdentityAssociationsCommand } from "@aws-sdk/client-eks";
 import { GetRoleCommand } from "@aws-sdk/client-iam";
-import {
-  CreateHostedZoneCommand,
-  DeleteHostedZoneCommand,
-  ListResourceRecordSetsCommand,
-  Route53Client,
-} from "@aws-sdk/client-route-53";
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { outcome } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
 import { tenantObjects } from "./support/bucket-tenant.ts";
 import { account, eventually, get, instance } from "./support/fleet.ts";
+import { type HostedZone, hostedZone } from "./support/hosted-zone.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import {
   addSpoke,
@@ -36,7 +31,7 @@ const byPodIdentity = [...Object.keys(controllers), "aws-ebs-csi-driver"];
 
 let repository: Checkout;
 let governance: Checkout;
-let zone = "";
+let zone: HostedZone;
 
 const choose = async (workloadIdentity: "irsa" | "pod-identity") => {
   await repository.edit(composition, (manifest) => {
@@ -84,19 +79,9 @@ const untilPodsHave = (variable: string) =>
       for (const found of await credentialsOf(subject)) expect([...subject, ...found]).toEqual([...subject, variable]);
   });
 
-const route53 = () =>
-  new Route53Client({
-    region: "us-east-1",
-    endpoint: instance.awsEndpoint,
-    credentials: account.sts.config.credentials as never,
-  });
-
 /** That external-dns writes a record in Route 53, and takes it back. */
 async function writesRecords(host: string): Promise<void> {
-  const records = async () => {
-    const { ResourceRecordSets = [] } = await route53().send(new ListResourceRecordSetsCommand({ HostedZoneId: zone }));
-    return ResourceRecordSets.map((record) => record.Name);
-  };
+  const names = async () => (await zone.records()).map((record) => record.split(" ")[0]);
   const service = {
     apiVersion: "v1",
     kind: "Service",
@@ -108,9 +93,9 @@ async function writesRecords(host: string): Promise<void> {
     spec: { type: "ExternalName", externalName: "target.example.com" },
   };
   await onSpoke(name, ["apply", "--filename", "-"], { input: JSON.stringify(service) });
-  await eventually(300, async () => expect(await records()).toContain(`${host}.${domain}.`));
+  await eventually(300, async () => expect(await names()).toContain(`${host}.${domain}.`));
   await onSpoke(name, ["delete", "service", host, "--namespace", "default"]);
-  await eventually(300, async () => expect(await records()).not.toContain(`${host}.${domain}.`));
+  await eventually(300, async () => expect(await names()).not.toContain(`${host}.${domain}.`));
 }
 
 /** That Crossplane makes the role of an application that comes now. */
@@ -124,8 +109,7 @@ async function makesRoles(namespace: string): Promise<void> {
 
 beforeAll(async () => {
   await prepareAddons(instance, ["external_dns"]);
-  const { HostedZone } = await route53().send(new CreateHostedZoneCommand({ Name: domain, CallerReference: domain }));
-  zone = HostedZone?.Id?.split("/").at(-1) ?? "";
+  zone = await hostedZone(domain);
   repository = await system();
   governance = await workloads();
   await addSpoke(repository, name, "dev", (spoke) => ({
@@ -137,7 +121,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await choose("irsa");
-  await route53().send(new DeleteHostedZoneCommand({ Id: zone }));
+  await zone.remove();
 });
 
 describe("a spoke that runs with IRSA", () => {

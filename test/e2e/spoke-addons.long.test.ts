@@ -1,12 +1,5 @@
 import { GetRoleCommand } from "@aws-sdk/client-iam";
-import {
-  CreateHostedZoneCommand,
-  DeleteHostedZoneCommand,
-  ListHostedZonesCommand,
-  ListResourceRecordSetsCommand,
-  Route53Client,
-  type Route53ClientConfig,
-} from "@aws-sdk/client-route-53";
+import { CreateHostedZoneCommand, DeleteHostedZoneCommand, ListHostedZonesCommand } from "@aws-sdk/client-route-53";
 import {
   DeleteObjectCommand,
   GetBucketTaggingCommand,
@@ -29,6 +22,7 @@ import {
   versioningObject,
 } from "./support/bucket-tenant.ts";
 import { account, eventually, instance, upWith } from "./support/fleet.ts";
+import { type HostedZone, hostedZone, route53 } from "./support/hosted-zone.ts";
 import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
 import type { Checkout } from "./support/repository.ts";
 import {
@@ -54,22 +48,7 @@ const roleInAws = (addon: string) => outcome(account.iam.send(new GetRoleCommand
 const domain = "lime.example.com";
 
 let repository: Checkout;
-let zone = "";
-
-/** Route 53 as the account's root, or with these credentials. */
-const route53 = (credentials: Route53ClientConfig["credentials"] = account.sts.config.credentials) =>
-  new Route53Client({
-    region: "us-east-1",
-    endpoint: instance.awsEndpoint,
-    credentials: credentials as never,
-    maxAttempts: 1,
-  });
-
-/** Records of the zone beside those that every zone has, as `name TYPE`. */
-async function records(): Promise<string[]> {
-  const { ResourceRecordSets = [] } = await route53().send(new ListResourceRecordSetsCommand({ HostedZoneId: zone }));
-  return ResourceRecordSets.map(({ Name, Type }) => `${Name} ${Type}`).filter((record) => !/ (NS|SOA)$/.test(record));
-}
+let zone: HostedZone;
 
 /** Whether the HelmReleases and the Kustomizations of add-ons on the spoke are Ready, by name. */
 const releases = async (): Promise<Record<string, string | undefined>> => {
@@ -108,8 +87,7 @@ async function enable(addons: readonly string[], message: string): Promise<void>
 beforeAll(async () => {
   await prepareAddons(instance, built);
   await upWith((config) => ({ ...config, metrics: "amp" }));
-  const { HostedZone } = await route53().send(new CreateHostedZoneCommand({ Name: domain, CallerReference: domain }));
-  zone = HostedZone?.Id?.split("/").at(-1) ?? "";
+  zone = await hostedZone(domain);
   repository = await system();
   await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: [...all] } }));
   await repository.push(`Add spoke ${name} with add-ons`);
@@ -119,7 +97,7 @@ afterAll(async () => {
   await repository.remove(`spokes/fleet/${name}`);
   await repository.push(`Remove spoke ${name}`);
   await untilGone(name);
-  await route53().send(new DeleteHostedZoneCommand({ Id: zone }));
+  await zone.remove();
   await upWith((config) => config);
 });
 
@@ -131,10 +109,10 @@ describe("the add-ons that a Spoke enables", () => {
   test("are told their roles by the bridge: external-dns writes the records that Services ask for, and takes them back", async () => {
     await onSpoke(name, ["apply", "--filename", "-"], { input: JSON.stringify(wanting(`app.${domain}`)) });
     await eventually(180, async () =>
-      expect(await records()).toEqual(expect.arrayContaining([`app.${domain}. CNAME`])),
+      expect(await zone.records()).toEqual(expect.arrayContaining([`app.${domain}. CNAME`])),
     );
     await onSpoke(name, ["delete", "service", "door", "--namespace", "default"]);
-    await eventually(180, async () => expect(await records()).toEqual([]));
+    await eventually(180, async () => expect(await zone.records()).toEqual([]));
   });
 
   test("issue certificates", async () => {
@@ -218,7 +196,7 @@ describe("the role of external-dns", () => {
     const own = route53(await as());
     const { HostedZones = [] } = await own.send(new ListHostedZonesCommand({}));
     expect(HostedZones.map(({ Name }) => Name)).toContain(`${domain}.`);
-    await refused(own.send(new DeleteHostedZoneCommand({ Id: zone })));
+    await refused(own.send(new DeleteHostedZoneCommand({ Id: zone.id })));
     await refused(own.send(new CreateHostedZoneCommand({ Name: "x.example.com", CallerReference: "x" })));
   });
 

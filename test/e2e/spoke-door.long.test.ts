@@ -7,17 +7,12 @@ import {
   DescribeTargetHealthCommand,
   ElasticLoadBalancingV2Client,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import {
-  CreateHostedZoneCommand,
-  DeleteHostedZoneCommand,
-  ListResourceRecordSetsCommand,
-  Route53Client,
-} from "@aws-sdk/client-route-53";
 import { doorsOf, prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isReady } from "../support/cluster.ts";
 import { APP, appFolder, fetchNow, manifests, onboard, untilHealthy } from "./support/apps.ts";
 import { account, eventually, instance } from "./support/fleet.ts";
+import { type HostedZone, hostedZone } from "./support/hosted-zone.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout } from "./support/repository.ts";
 import {
@@ -42,11 +37,10 @@ const host = `payments.${domain}`;
 const config = { region: "us-east-1", endpoint: instance.awsEndpoint, credentials: account.sts.config.credentials };
 const ec2 = new EC2Client(config);
 const elb = new ElasticLoadBalancingV2Client(config);
-const route53 = new Route53Client(config);
 
 let repository: Checkout;
 let team: Checkout;
-let zone = "";
+let zone: HostedZone;
 
 const door = async () => (await doorsOf(instance)).find((each) => each.cluster === CLUSTER);
 /** The status and the answer to GET /api/info by the load balancer. */
@@ -69,17 +63,11 @@ const groupsOfController = async () => {
     Tags.some(({ Key, Value }) => Key === "elbv2.k8s.aws/cluster" && Value === CLUSTER),
   );
 };
-/** What the zone has beside what every zone has, as `name TYPE`. */
-async function records(): Promise<string[]> {
-  const { ResourceRecordSets = [] } = await route53.send(new ListResourceRecordSetsCommand({ HostedZoneId: zone }));
-  return ResourceRecordSets.map(({ Name, Type }) => `${Name} ${Type}`).filter((record) => !/ (NS|SOA)$/.test(record));
-}
 const inFlux = (step: string) => ["kustomizations.kustomize.toolkit.fluxcd.io", step, "--namespace", "flux-system"];
 
 beforeAll(async () => {
   await prepareAddons(instance, addons);
-  const { HostedZone } = await route53.send(new CreateHostedZoneCommand({ Name: domain, CallerReference: domain }));
-  zone = HostedZone?.Id?.split("/").at(-1) ?? "";
+  zone = await hostedZone(domain);
   repository = await system();
   await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: [...addons] } }));
   await repository.push(`Add spoke ${name} with a load balancer controller`);
@@ -106,7 +94,7 @@ afterAll(async () => {
     await untilGone(name);
   }
   await team.restore();
-  await route53.send(new DeleteHostedZoneCommand({ Id: zone }));
+  await zone.remove();
 });
 
 describe("an Ingress of an application", () => {
@@ -149,11 +137,11 @@ describe("an Ingress of an application", () => {
     }));
     await team.push(`Call the application ${host}`);
     await fetchNow(name);
-    await eventually(300, async () => expect(await records()).toContain(`${host}. A`));
+    await eventually(300, async () => expect(await zone.records()).toContain(`${host}. A`));
     await eventually(120, async () => expect(await ask()).toEqual({ status: 404 }));
     await team.restore();
     await fetchNow(name);
-    await eventually(300, async () => expect(await records()).toEqual([]));
+    await eventually(300, async () => expect(await zone.records()).toEqual([]));
     await eventually(120, async () => expect(await ask()).toMatchObject({ status: 200 }));
   });
 

@@ -212,7 +212,7 @@ describe("a spoke whose VPC has a flow log", { timeout: 1_800_000 }, () => {
   });
 });
 
-describe("a spoke without a way to the internet, whose pods have a block of their own", { timeout: 2_400_000 }, () => {
+describe("a spoke without internet access, whose pods have a block of their own", { timeout: 2_400_000 }, () => {
   const APART = "apart";
   const PODS = "100.126.0.0/16";
   const file = `spokes/fleet/${APART}/spoke.yaml`;
