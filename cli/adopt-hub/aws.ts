@@ -66,7 +66,7 @@ async function certificateOf(secrets: SecretsManagerClient, SecretId: string): P
   const read = valueSchema.safeParse(fromJson(SecretString));
   if (read.success) return read.data["tls.crt"];
   throw new Error(
-    `the secret ${SecretId} is no sealing key: its value has no certificate under tls.crt. Look who wrote it. Nothing was changed`,
+    `the secret ${SecretId} is not a sealing key: its value has no certificate under tls.crt. Look who wrote it. Nothing was changed`,
   );
 }
 

@@ -7,7 +7,7 @@ export const gatewayServices = ["s3", "dynamodb"] as const;
 export type GatewayService = (typeof gatewayServices)[number];
 
 /**
- * Services with interface endpoints that have private DNS names: what clusters without a way to the internet use (EKS User Guide, "Deploy private
+ * Services with interface endpoints that have private DNS names: what clusters without internet access use (EKS User Guide, "Deploy private
  * clusters with limited internet access"), and what applications and add-ons of the fleet call. The end of the service's name for EC2.
  */
 export const interfaceServices = [

@@ -21,7 +21,7 @@ interface Question {
 const shouldUse = ({ settings, spoke }: Question): boolean =>
   settings.workloadIdentity === "pod-identity" && !isMadeElsewhere(spoke);
 
-/** Whether they should, and the agent can't ask EKS Auth for credentials: without a way to the internet it does by an endpoint only. */
+/** Whether they should, and the agent can't ask EKS Auth for credentials: without internet access it does by an endpoint only. */
 export const lacksEksAuth = (question: Question): boolean =>
   shouldUse(question) && isIsolated(question) && !question.spoke.spec.network.endpoints?.includes("eks-auth");
 
@@ -38,7 +38,7 @@ export function podIdentityProblems(question: Question): SpokeProblem[] {
 }
 
 /**
- * Whether pods get this role so. External Secrets' is no pod's: its store asks for the token of a service account under which none runs
+ * Whether pods get this role so. No pod has that of External Secrets: its store asks for the token of a service account under which none runs
  * (docs/decisions/hub/external-secrets-role-trusts-a-service-account.md), and EKS takes tokens of pods only.
  */
 export const isForPods = (question: Question, identity: SpokeIdentity): boolean =>

@@ -30,7 +30,7 @@ describe("packageVerification is refused", () => {
     ["with a subject that would match in the middle of another", [{ ...ofFunction, subject: "release\\.yml" }]],
     ["with a subject that ends with a dollar of its own", [{ ...ofFunction, subject: "^https://example\\$" }]],
     ["with a subject of which one part alone begins at the beginning", [{ ...ofFunction, subject: "^https://a|b$" }]],
-    ["with a subject that is no regular expression", [{ ...ofFunction, subject: "^($" }]],
+    ["with a subject that is not a regular expression", [{ ...ofFunction, subject: "^($" }]],
     ["with a prefix that names no host", [{ ...ofMirror, prefix: "function-spoke" }]],
     ["with a prefix with a scheme", [{ ...ofMirror, prefix: "oci://ghcr.io/example" }]],
     ["with a name that is none of Kubernetes", [{ ...ofMirror, name: "The mirror" }]],

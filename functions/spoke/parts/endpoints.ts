@@ -89,7 +89,7 @@ export function composeInterfaceEndpoints(context: Context): void {
   for (const service of interfaceEndpointsOf(context.spoke.spec.network.endpoints)) interfaceEndpoint(context, service);
 }
 
-/** That nodes reach AWS: by interface endpoints where there is no way to the internet. */
+/** That nodes reach AWS: by interface endpoints where there is no internet access. */
 export function nodesReachAws(context: Context): Fact<true> {
   const { network } = context.spoke.spec;
   const [first, ...others] = interfaceEndpointsOf(network.endpoints).flatMap((service) => [

@@ -24,7 +24,7 @@ const podIdentity = replaced(
   "        kubeConfig: configMap\n        workloadIdentity: pod-identity\n",
 );
 
-describe("fleet check, of a Spoke without a way to the internet", () => {
+describe("fleet check, of a Spoke without internet access", () => {
   test("finds that EKS Pod Identity lacks its endpoint, and nothing with it or with IRSA", () => {
     expect(findings([...isolated(), podIdentity])).toEqual([
       {

@@ -98,7 +98,7 @@ describe("endpoints of a spoke's VPC", () => {
   });
 });
 
-describe("a spoke without a way to the internet", () => {
+describe("a spoke without internet access", () => {
   test("has private subnets and routes to S3, and neither an internet gateway nor anything public", () => {
     const world = running(isolated());
     const keys = [...world.live.keys()];

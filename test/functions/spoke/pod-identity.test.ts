@@ -141,7 +141,7 @@ describe("a spoke with EKS Pod Identity", () => {
   });
 });
 
-describe("a spoke without a way to the internet", () => {
+describe("a spoke without internet access", () => {
   const network = (...more: string[]) => ({ natGateways: "isolated", endpoints: [...isolatedServices, ...more] });
   const isolated = (...more: string[]) => blue({ network: network(...more) });
 

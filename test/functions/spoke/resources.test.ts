@@ -82,7 +82,7 @@ describe("every composed resource", () => {
   );
 
   it.skipIf(schemaFolder === undefined)(
-    "is of a kind whose schema is at hand, but for flow logs, the log group, what joins endpoints and blocks of VPCs",
+    "is of a kind whose schema we have, but for flow logs, the log group, what joins endpoints and blocks of VPCs",
     () => {
       expect(unknownToProvider()).toEqual([
         ...["FlowLog", "Group", "VPCEndpointRouteTableAssociation", "VPCEndpointSecurityGroupAssociation"],

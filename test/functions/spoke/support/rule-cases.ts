@@ -48,7 +48,7 @@ const shared = {
 /** A group of nodes beside one that every Spoke needs. */
 const groups = (change: object) => ({ spec: { nodeGroups: [{ name: "nodes" }, { name: "gpu", ...change }] } });
 /**
- * Without these a cluster that has no way to the internet does not come up: nodes and the VPC CNI call EC2, images come from ECR, controllers
+ * Without these a cluster that has no internet access does not come up: nodes and the VPC CNI call EC2, images come from ECR, controllers
  * assume their roles at STS, External Secrets reads at Secrets Manager.
  */
 export const isolatedServices = ["ec2", "ecr.api", "ecr.dkr", "secretsmanager", "sts"] as const;
@@ -647,11 +647,11 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "the owner of network.existing makes the endpoints in it",
   },
   {
-    name: "no way to the internet, with what a cluster needs then",
+    name: "no internet access, with what a cluster needs then",
     change: { spec: { network: { natGateways: "isolated", endpoints: [...isolatedServices, "logs"] } } },
   },
   ...isolatedServices.map((missing) => ({
-    name: `no way to the internet and no endpoint for ${missing}`,
+    name: `no internet access and no endpoint for ${missing}`,
     change: {
       spec: {
         network: { natGateways: "isolated", endpoints: isolatedServices.filter((service) => service !== missing) },
@@ -660,12 +660,12 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "network.natGateways isolated needs ec2, ecr.api, ecr.dkr, secretsmanager and sts in network.endpoints",
   })),
   {
-    name: "no way to the internet and no endpoints",
+    name: "no internet access and no endpoints",
     change: { spec: { network: { natGateways: "isolated" } } },
     refused: "network.natGateways isolated needs",
   },
   {
-    name: "no way to the internet any more",
+    name: "no internet access any more",
     before: { spec: { network: { endpoints: [...isolatedServices] } } },
     change: { spec: { network: { natGateways: "isolated", endpoints: [...isolatedServices] } } },
     refused: "network can't be changed",
