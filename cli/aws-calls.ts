@@ -25,6 +25,9 @@ export const asking =
     }
   };
 
+/** Makes a call, and says which file has the rights where AWS refuses it. */
+export type Ask = ReturnType<typeof asking>;
+
 /** What a call gives; undefined where AWS says that there is no such resource. */
 export const unlessMissing = <T>(call: Promise<T>): Promise<T | undefined> =>
   call.catch((error: unknown) => (isMissing(error) ? undefined : Promise.reject(error)));

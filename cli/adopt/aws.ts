@@ -6,30 +6,20 @@ import {
   paginateDescribeLaunchTemplates,
   paginateDescribeNatGateways,
   paginateDescribeRouteTables,
-  paginateDescribeSecurityGroupRules,
   paginateDescribeSubnets,
   paginateDescribeVpcEndpoints,
   paginateDescribeVpcs,
   type Tag,
 } from "@aws-sdk/client-ec2";
-import {
-  type Cluster,
-  DescribeClusterCommand,
-  DescribeNodegroupCommand,
-  DescribePodIdentityAssociationCommand,
-  EKSClient,
-  type PodIdentityAssociationSummary,
-  paginateListNodegroups,
-  paginateListPodIdentityAssociations,
-} from "@aws-sdk/client-eks";
-import { IAMClient, ListOpenIDConnectProvidersCommand } from "@aws-sdk/client-iam";
+import { EKSClient } from "@aws-sdk/client-eks";
+import { IAMClient } from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient, paginateListKeys, paginateListResourceTags } from "@aws-sdk/client-kms";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
-import { clusterTag, fleetTag, identityTag, type Tags } from "../../lib/labels.ts";
-import type { FixedNodeFields } from "../../lib/node-groups.ts";
-import { all, asking, isTaggedFor, tagsOf, unlessMissing } from "../aws-calls.ts";
+import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
+import { type Ask, all, asking, isTaggedFor, tagsOf } from "../aws-calls.ts";
 import { type AwsConfig, isDenied } from "../doctor/aws.ts";
+import { type ClusterInAws, clusterOf, type SpokeCluster } from "./cluster.ts";
 
 /** What AWS has of a spoke, found by its tags and its cluster's name. */
 
@@ -56,32 +46,13 @@ export interface Tagged {
   readonly leaving?: boolean;
 }
 
-export interface ClusterInAws {
-  readonly tags: Tags;
-  readonly version: string;
-  readonly vpcId: string;
-  /** ID of the key of its Kubernetes secrets. */
-  readonly key: string | undefined;
-  /** ARN of the IAM OIDC provider of its issuer, if there is one. */
-  readonly oidcProvider: string | undefined;
-  readonly nodeGroups: Readonly<Record<string, FixedNodeFields>>;
-  /** IDs of the fleet's associations of EKS Pod Identity, by the role that they give. */
-  readonly podIdentities: Readonly<Record<string, string>>;
-  /** IDs of the fleet's rules that let networks in to its API, by network. */
-  readonly rules: Readonly<Record<string, string>>;
-}
-
 export interface InAws {
   readonly account: string;
   readonly tagged: readonly Tagged[];
   readonly cluster: ClusterInAws | undefined;
 }
 
-export interface Sought {
-  readonly fleet: string;
-  readonly spoke: string;
-  /** EKS name of its cluster. */
-  readonly cluster: string;
+export interface Sought extends SpokeCluster {
   readonly region: string;
   /** Whether keys count that AWS is about to delete; default: no. */
   readonly leaving?: boolean;
@@ -90,8 +61,6 @@ export interface Sought {
 /** @param policy the file with all rights that the command needs; default: that of fleet adopt */
 export type Look = (sought: Sought, config: AwsConfig, policy?: string) => Promise<InAws>;
 
-/** Makes a call, and says which file has the rights where AWS refuses it. */
-type Ask = ReturnType<typeof asking>;
 const ownPolicy = "docs/reference/deployer-policy/fleet-adopt.json";
 
 /** States of what is no longer there, or never was. */
@@ -204,94 +173,6 @@ async function keysOf(asked: Ask, kms: KMSClient, sought: Sought): Promise<Tagge
   });
   const kept = await Promise.all(own.map(({ id }) => isKept(asked, kms, id)));
   return own.flatMap((key, at) => (kept[at] ? [key] : sought.leaving ? [{ ...key, leaving: true }] : []));
-}
-
-const lastPart = (arn: string | undefined): string | undefined => arn?.split("/").at(-1);
-
-async function providerOf(asked: Ask, iam: IAMClient, cluster: Cluster): Promise<string | undefined> {
-  const issuer = cluster.identity?.oidc?.issuer?.replace(/^https:\/\//, "");
-  const { OpenIDConnectProviderList = [] } = await asked("iam:ListOpenIDConnectProviders", () =>
-    iam.send(new ListOpenIDConnectProvidersCommand({})),
-  );
-  return OpenIDConnectProviderList.flatMap(({ Arn }) => Arn ?? []).find((arn) =>
-    arn.endsWith(`:oidc-provider/${issuer}`),
-  );
-}
-
-async function nodeGroupsOf(asked: Ask, eks: EKSClient, clusterName: string): Promise<ClusterInAws["nodeGroups"]> {
-  const names = await asked("eks:ListNodegroups", () =>
-    all(paginateListNodegroups({ client: eks }, { clusterName }), ({ nodegroups }) => nodegroups),
-  );
-  const fields = async (nodegroupName: string) => {
-    const { nodegroup } = await asked("eks:DescribeNodegroup", () =>
-      eks.send(new DescribeNodegroupCommand({ clusterName, nodegroupName })),
-    );
-    const { instanceTypes = [], amiType = "", capacityType = "" } = nodegroup ?? {};
-    return [nodegroupName, { instanceTypes, amiType, capacityType }] as const;
-  };
-  return Object.fromEntries(await Promise.all(names.map(fields)));
-}
-
-/** The associations that the Composition made: its tags name the roles. */
-async function podIdentitiesOf(
-  asked: Ask,
-  eks: EKSClient,
-  { cluster: clusterName, fleet, spoke }: Sought,
-): Promise<ClusterInAws["podIdentities"]> {
-  const ids = await asked("eks:ListPodIdentityAssociations", () =>
-    all(paginateListPodIdentityAssociations({ client: eks }, { clusterName }), ({ associations }) => associations),
-  );
-  const read = async ({ associationId = "" }: PodIdentityAssociationSummary) => {
-    const { association } = await asked("eks:DescribePodIdentityAssociation", () =>
-      eks.send(new DescribePodIdentityAssociationCommand({ clusterName, associationId })),
-    );
-    const { tags = {} } = association ?? {};
-    const role = tags[identityTag];
-    return role !== undefined && isTaggedFor({ fleet, cluster: spoke }, tags) ? [[role, associationId] as const] : [];
-  };
-  return Object.fromEntries((await Promise.all(ids.map(read))).flat());
-}
-
-/** The rules of the fleet for the private endpoint in the security group that EKS made. */
-async function rulesOf(
-  asked: Ask,
-  ec2: EC2Client,
-  group: string | undefined,
-  spoke: string,
-): Promise<ClusterInAws["rules"]> {
-  if (group === undefined) return {};
-  const Filters = [{ Name: "group-id", Values: [group] }];
-  const rules = await asked("ec2:DescribeSecurityGroupRules", () =>
-    all(paginateDescribeSecurityGroupRules({ client: ec2 }, { Filters }), (page) => page.SecurityGroupRules),
-  );
-  return Object.fromEntries(
-    rules.flatMap(({ IsEgress, CidrIpv4, SecurityGroupRuleId, Tags }) =>
-      IsEgress || CidrIpv4 === undefined || tagsOf(Tags)[clusterTag] !== spoke
-        ? []
-        : [[CidrIpv4, SecurityGroupRuleId ?? ""]],
-    ),
-  );
-}
-
-async function clusterOf(
-  asked: Ask,
-  { ec2, eks, iam }: { readonly ec2: EC2Client; readonly eks: EKSClient; readonly iam: IAMClient },
-  sought: Sought,
-): Promise<ClusterInAws | undefined> {
-  const { cluster: name, spoke } = sought;
-  const found = await asked("eks:DescribeCluster", () => unlessMissing(eks.send(new DescribeClusterCommand({ name }))));
-  const cluster = found?.cluster;
-  if (cluster === undefined) return undefined;
-  const { encryptionConfig, resourcesVpcConfig, tags = {}, version = "" } = cluster;
-  const [oidcProvider, nodeGroups, podIdentities, rules] = await Promise.all([
-    providerOf(asked, iam, cluster),
-    nodeGroupsOf(asked, eks, name),
-    podIdentitiesOf(asked, eks, sought),
-    rulesOf(asked, ec2, resourcesVpcConfig?.clusterSecurityGroupId, spoke),
-  ]);
-  const key = lastPart(encryptionConfig?.[0]?.provider?.keyArn);
-  const vpcId = resourcesVpcConfig?.vpcId ?? "";
-  return { tags, version, vpcId, key, oidcProvider, nodeGroups, podIdentities, rules };
 }
 
 /** Asks AWS, with the caller's own credentials. */

@@ -12,7 +12,8 @@ import { natGatewayCount } from "../../lib/nat-gateways.ts";
 import { nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { compare } from "../../lib/version.ts";
-import type { ClusterInAws, InAws, Tagged } from "./aws.ts";
+import type { InAws, Tagged } from "./aws.ts";
+import type { ClusterInAws } from "./cluster.ts";
 
 /** Which resource in AWS is which part of a spoke. */
 

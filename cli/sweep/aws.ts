@@ -15,7 +15,7 @@ import {
 } from "@aws-sdk/client-ec2";
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import { all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
+import { type Ask, all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
 import { lookForBalancers, type Removing, removeBalancers, removeTargetGroups } from "./load-balancers.ts";
 import { type Group, type InVpc, type Item, isDataOf, keysOfData, type Removal, unlisted } from "./plan.ts";
@@ -43,7 +43,7 @@ export interface Aws {
 const policy = "docs/reference/deployer-policy/fleet-sweep.json";
 
 /** Volumes that are attached to nothing, and snapshots. */
-async function lookForData(cluster: string, client: EC2Client, asked: ReturnType<typeof asking>): Promise<Item[]> {
+async function lookForData(cluster: string, client: EC2Client, asked: Ask): Promise<Item[]> {
   const tagged = { Name: "tag-key", Values: keysOfData(cluster) };
   const free = { Name: "status", Values: ["available"] };
   const [volumes, snapshots] = await Promise.all([
@@ -78,12 +78,7 @@ const isOfElb = ({ RequesterId, InterfaceType }: NetworkInterface) =>
   RequesterId === "amazon-elb" || /^((network|gateway)_)?load_balancer$/.test(InterfaceType ?? "");
 
 /** What keeps a VPC. */
-async function lookIn(
-  vpc: string,
-  own: AwsConfig,
-  client: EC2Client,
-  asked: ReturnType<typeof asking>,
-): Promise<Omit<InVpc, "data">> {
+async function lookIn(vpc: string, own: AwsConfig, client: EC2Client, asked: Ask): Promise<Omit<InVpc, "data">> {
   const inVpc = [{ Name: "vpc-id", Values: [vpc] }];
   const [interfaces, groups, balancing] = await Promise.all([
     asked("ec2:DescribeNetworkInterfaces", () => interfacesIn(vpc, client)),

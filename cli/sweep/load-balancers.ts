@@ -1,12 +1,11 @@
 import * as classic from "@aws-sdk/client-elastic-load-balancing";
 import * as v2 from "@aws-sdk/client-elastic-load-balancing-v2";
-import { all, type asking, tagsOf } from "../aws-calls.ts";
+import { type Ask, all, tagsOf } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
 import type { Balancer, InVpc, Item, TargetGroup } from "./plan.ts";
 
 /** Load balancers: classic ones, which have an API of their own, and the others with their target groups. */
 
-type Asked = ReturnType<typeof asking>;
 type Untagged<Of> = Omit<Of, "tags">;
 
 /** How many a call takes (ELB API References 2012-06-01 and 2015-12-01, DescribeTags). */
@@ -30,7 +29,7 @@ async function withTags<Of extends Item>(
 export async function lookForBalancers(
   vpc: string,
   config: AwsConfig,
-  asked: Asked,
+  asked: Ask,
 ): Promise<Pick<InVpc, "balancers" | "targetGroups">> {
   const old = new classic.ElasticLoadBalancingClient(config);
   const client = new v2.ElasticLoadBalancingV2Client(config);

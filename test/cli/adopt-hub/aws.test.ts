@@ -169,7 +169,9 @@ test("of a sealing key the public half is read, and of no other secret anything"
   expect(aws.asked.filter(({ operation }) => operation === "GetSecretValue")).toHaveLength(1);
   await aws.close();
   const other = await ask({ GetSecretValue: { SecretString: "PRIVATE" } }, [key]);
-  await expect(other.found()).rejects.toThrow(/^the secret shop\/sealing-keys\/dev\/1 is not a sealing key(?!.*PRIVATE)/);
+  await expect(other.found()).rejects.toThrow(
+    /^the secret shop\/sealing-keys\/dev\/1 is not a sealing key(?!.*PRIVATE)/,
+  );
   await other.aws.close();
   const refused = await ask({ GetSecretValue: new Refusal("AccessDeniedException") }, [key]);
   await expect(refused.found()).rejects.toThrow(
