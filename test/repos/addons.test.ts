@@ -40,6 +40,11 @@ describe("the catalogue of add-ons", () => {
     expect(offeredIn("prod")).toEqual(addons.filter((addon) => addon !== "image_automation"));
   });
 
+  test.for(fixtures.exampleNames)("has the add-ons of the example %s", (name) => {
+    const { environment, addons: asked = [] } = fixtures.example(name).spec;
+    for (const addon of asked) expect(offeredIn(environment)).toContain(addon);
+  });
+
   const offered = (environment: string) => installed.filter((addon) => offeredIn(environment).includes(addon));
   test.for(environments.flatMap((environment) => offered(environment).map((addon) => [addon, environment] as const)))(
     "has %s for %s, with one Kustomization of its name that is removed before the tools are",

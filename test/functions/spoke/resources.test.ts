@@ -456,7 +456,7 @@ describe("what Git gets", () => {
       gitops_system_repo_revision: "prod",
       gitops_workloads_repo_revision: "release",
       external_secrets_service_account: "aws-secrets-manager",
-      addons: '["kube_prometheus_stack","metrics_server"]',
+      addons: '["cert_manager","metrics_server"]',
       aws_vpc_cidr: "10.200.0.0/16",
     });
   });
