@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { prepareAddons } from "@eks-gitops-fleet/local/cli";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { instance } from "./support/fleet.ts";
+import { spokeInventory } from "./support/inventory.ts";
+import type { Checkout, Editable } from "./support/repository.ts";
+import { addSpoke, exists, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+
+const folder = "functions/spoke/examples";
+/** What needs more than a Spoke, by the test that makes it. */
+const elsewhere: Readonly<Record<string, string>> = {
+  "other-account.yaml": "spoke-accounts.long.test.ts",
+  "shared-network.yaml": "spoke-networks.long.test.ts",
+};
+
+const all = readdirSync(folder).map((file) => ({
+  file,
+  example: parse(readFileSync(`${folder}/${file}`, "utf8")) as Editable,
+}));
+const here = all.filter(({ file }) => elsewhere[file] === undefined);
+
+let repository: Checkout;
+beforeAll(async () => {
+  await prepareAddons(
+    instance,
+    here.flatMap(({ example }) => example["spec"].addons ?? []),
+  );
+  repository = await system();
+});
+
+let added: string | undefined;
+/** Removes the example, also where its test failed. */
+async function remove(name: string): Promise<void> {
+  const protectedUntilNow = (await spoke(name)).spec.deletionProtection === true;
+  if (protectedUntilNow) {
+    await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (edited) => {
+      edited["spec"].deletionProtection = false;
+      return edited;
+    });
+    await repository.push(`Let ${name} be removed`);
+    await untilReady(name);
+  }
+  await repository.remove(`spokes/fleet/${name}`);
+  await repository.push(`Remove spoke ${name}`);
+  await untilGone(name);
+  added = undefined;
+}
+afterEach(async () => {
+  if (added !== undefined && (await exists(added))) await remove(added);
+});
+
+test.each(here)(
+  "a Spoke as in $file comes up as it is written there, and goes without leaving anything",
+  async ({ example }) => {
+    const { metadata, spec } = example;
+    await addSpoke(repository, metadata.name, spec.environment, (made) => ({ ...made, metadata, spec }));
+    await repository.push(`Add spoke ${metadata.name}`);
+    added = metadata.name;
+    await untilReady(metadata.name, 900);
+    expect((await spoke(metadata.name)).spec).toMatchObject(spec);
+    await remove(metadata.name);
+    expect(await spokeInventory("fleet", metadata.name)).toEqual([]);
+  },
+  2_400_000,
+);
