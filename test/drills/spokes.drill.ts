@@ -3,7 +3,7 @@ import { APP, sharedApp } from "../e2e/support/apps.ts";
 import { getOnSpoke, sharedSpoke, untilReady } from "../e2e/support/spokes.ts";
 import { faults, nothing } from "./faults.ts";
 import { clear, phases } from "./phases.ts";
-import { type Drill, tableOf } from "./table.ts";
+import { type Drill, rowOf, tableOf } from "./table.ts";
 import { seenDuring } from "./watch.ts";
 
 /**
@@ -59,11 +59,14 @@ describe.each(faults.map((fault, index) => [fault.name, fault, `d${index}`] as c
       isWell = false;
       const begun = Date.now();
       const seen = await seenDuring(spoke, () => phase.run(spoke, () => fault.strike(spoke), fault.ofSpoke === true));
-      drills.push({ fault: fault.name, phase: phase.name, seconds: Math.round((Date.now() - begun) / 1000), seen });
+      const drill = { fault: fault.name, phase: phase.name, seconds: Math.round((Date.now() - begun) / 1000), seen };
+      drills.push(drill);
       expect(seen.commands.length).toBeLessThanOrEqual(1);
       await untilReady(WITNESS);
       expect(await pods()).toEqual(before);
       isWell = true;
+      // An interrupted run has told what it proved.
+      console.log(rowOf(drill));
     },
     LIMIT,
   );

@@ -23,16 +23,17 @@ function sawText({ failures, silence, commands }: Seen): string {
   return [...quiet, ...said, ...ran].join("; ") || "it goes on";
 }
 
-/** Rows of Markdown: each drill beside the same phase without a fault. */
+/** A row of Markdown: a drill beside the seconds of the same phase without a fault, where they are known. */
+export const rowOf = ({ fault, phase, seconds, seen }: Drill, without?: number): string =>
+  `| ${fault} | ${phase} | ${seconds} s | ${without === undefined ? "" : `${without} s`} | ${cell(sawText(seen))} |`;
+
+/** The rows of drills under their heads. */
 export function tableOf(drills: readonly Drill[], undisturbed: string): string[] {
   const usual = new Map(
     drills.filter(({ fault }) => fault === undisturbed).map(({ phase, seconds }) => [phase, seconds]),
   );
   const others = drills.filter(({ fault }) => fault !== undisturbed);
-  const rows = others.map(({ fault, phase, seconds, seen }) => {
-    const without = usual.get(phase);
-    return `| ${fault} | ${phase} | ${seconds} s | ${without === undefined ? "" : `${without} s`} | ${cell(sawText(seen))} |`;
-  });
+  const rows = others.map((drill) => rowOf(drill, usual.get(drill.phase)));
   return [
     "| What | During | Took | Without | What a person saw, and did |",
     "| --- | --- | ---: | ---: | --- |",
