@@ -251,7 +251,7 @@ describe("the deployer's policies", () => {
   it("allow nothing of Grafana or IAM Identity Center that the stack does not say", () => {
     const actions = (grafana?: "AWS_SSO" | "SAML") =>
       Object.values(deployerPolicies(grafana === undefined ? scope : { ...scope, grafana })).flatMap(({ Statement }) =>
-        Statement.flatMap(({ Action }) => Action),
+        Statement.flatMap(({ Action = [] }) => Action),
       );
     const services = (grafana?: "AWS_SSO" | "SAML") =>
       new Set(actions(grafana).map((action) => action.split(":")[0] as string));
