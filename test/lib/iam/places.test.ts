@@ -74,6 +74,8 @@ describe("images", () => {
   it("are pulled from the regions of the account and from the hub's, and from no other", () => {
     const regions = ["eu-west-1", "eu-west-2", "us-east-1", "us-west-2"];
     expect(regions.map((region) => pulls(region, hub))).toEqual([true, true, true, false]);
+    // Not where AWS has its global services either.
+    expect(regions.map((region) => pulls(region))).toEqual([true, true, false, false]);
     const one = { ...other, otherRegions: [] };
     expect(regions.map((region) => pulls(region, hub, one))).toEqual([true, false, true, false]);
     expect(regions.map((region) => pulls(region, undefined, one))).toEqual([true, false, false, false]);
