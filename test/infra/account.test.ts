@@ -190,7 +190,11 @@ describe("the configuration of an account's stack", () => {
   it("names no more regions than Crossplane's policy and the boundaries have room for", () => {
     const refused = (length: number) => {
       const regions = JSON.stringify(
-        Array.from({ length }, (_, index) => `ap-${index < 9 ? "southeast" : "northwest"}-${(index % 9) + 1}`),
+        Array.from(
+          { length },
+          (_, index) =>
+            `${["ap", "eu", "us", "af", "sa"][Math.floor(index / 18)]}-${index % 18 < 9 ? "southeast" : "northwest"}-${(index % 9) + 1}`,
+        ),
       );
       return read({ ...complete, regions }).problems.map(({ key, what }) => `${key} ${what}`);
     };
