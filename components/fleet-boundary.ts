@@ -1,6 +1,6 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import type { PolicyDocument } from "../lib/iam/policy.ts";
+import { type PolicyDocument, policyText } from "../lib/iam/policy.ts";
 import type { Tags } from "../lib/labels.ts";
 
 export interface FleetBoundaryArgs {
@@ -36,7 +36,7 @@ export class FleetBoundary extends pulumi.ComponentResource {
     const { policyName = name, description, document, tags } = args;
     const policy = new aws.iam.Policy(
       `${name}-policy`,
-      { name: policyName, description, policy: pulumi.jsonStringify(document), tags },
+      { name: policyName, description, policy: pulumi.output(document).apply(policyText), tags },
       { parent: this },
     );
     this.arn = policy.arn;

@@ -6,7 +6,7 @@ export type { ArgocdAccess } from "../lib/argocd.ts";
 export type { ClusterMetadata, GitProvider, GitSource, WorkloadIdentity } from "../lib/bridge.ts";
 export type { ControlPlaneLogType } from "../lib/eks-baseline.ts";
 export type { GrafanaAuthentication } from "../lib/iam/grafana.ts";
-export { type PolicyDocument, policy, type Statement } from "../lib/iam/policy.ts";
+export { type DenyAllBut, type PolicyDocument, policy, type Statement } from "../lib/iam/policy.ts";
 export { type ServiceAccountRef, serviceAccountTrust, serviceTrust } from "../lib/iam/trust.ts";
 export type { PodSecurityLevel, Tags } from "../lib/labels.ts";
 export type { Repository } from "../lib/names.ts";

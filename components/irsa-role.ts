@@ -4,6 +4,7 @@ import type { WorkloadIdentity } from "../lib/bridge.ts";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import { type ServiceAccountRef, serviceAccountTrust } from "../lib/iam/trust.ts";
 import type { Tags } from "../lib/labels.ts";
+import { attachFurtherPolicies, type FurtherPolicies } from "./role-policies.ts";
 
 /** The IAM OIDC provider of a cluster and its issuer, both as the cluster reports them. */
 interface OidcIssuerArgs {
@@ -26,6 +27,12 @@ export interface IrsaRoleArgs {
   /** What the role may do. */
   readonly policy: pulumi.Input<PolicyDocument>;
   /**
+   * More that the role may do, where its policy has no room for it: managed policies by the last part of their names, which follows the role's
+   * name and a hyphen. They are attached before the policy changes, so what moves between them is never missing.
+   * @default none
+   */
+  readonly furtherPolicies?: FurtherPolicies;
+  /**
    * ARN of a policy that is the role's permissions boundary.
    * @default none
    */
@@ -47,14 +54,14 @@ export interface IrsaRoleArgs {
 export class IrsaRole extends pulumi.ComponentResource {
   /** The role itself, to attach further policies to. */
   readonly role: aws.iam.Role;
-  /** ARN of the role; known once its policy is attached, so whatever takes it can use the role at once. */
+  /** ARN of the role; known once its policies are attached, so whatever takes it can use the role at once. */
   readonly arn: pulumi.Output<string>;
   /** The role and the service account that it belongs to. */
   readonly identity: pulumi.Output<WorkloadIdentity>;
 
   constructor(name: string, args: IrsaRoleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:IrsaRole", name, {}, opts);
-    const { roleName = name, description, subject, permissionsBoundary, tags } = args;
+    const { roleName = name, description, subject, furtherPolicies = {}, permissionsBoundary, tags } = args;
     const trust = pulumi.output(args.oidc).apply((issuer) => serviceAccountTrust(issuer, subject));
     this.role = new aws.iam.Role(
       `${name}-role`,
@@ -67,10 +74,11 @@ export class IrsaRole extends pulumi.ComponentResource {
       },
       { parent: this },
     );
+    const further = attachFurtherPolicies({ name, roleName, role: this.role, tags, parent: this }, furtherPolicies);
     const policy = new aws.iam.RolePolicy(
       `${name}-policy`,
       { name: roleName, role: this.role.name, policy: pulumi.jsonStringify(args.policy) },
-      { parent: this },
+      { parent: this, dependsOn: further },
     );
     this.arn = pulumi.all([this.role.arn, policy.id]).apply(([arn]) => arn);
     this.identity = this.arn.apply((roleArn) => ({ roleArn, ...subject }));

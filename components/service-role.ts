@@ -2,6 +2,7 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { Tags } from "../lib/labels.ts";
+import { attachFurtherPolicies, type FurtherPolicies } from "./role-policies.ts";
 
 export interface ServiceRoleArgs {
   /**
@@ -24,6 +25,12 @@ export interface ServiceRoleArgs {
    * @default nothing
    */
   readonly policy?: pulumi.Input<PolicyDocument> | undefined;
+  /**
+   * More that the role may do, where its policy has no room for it: managed policies by the last part of their names, which follows the role's
+   * name and a hyphen. They are attached before the policy changes, so what moves between them is never missing.
+   * @default none
+   */
+  readonly furtherPolicies?: FurtherPolicies;
   /**
    * ARN of a policy that is the role's permissions boundary.
    * @default none
@@ -49,7 +56,8 @@ export class ServiceRole extends pulumi.ComponentResource {
 
   constructor(name: string, args: ServiceRoleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ServiceRole", name, {}, opts);
-    const { roleName = name, description, trust, managedPolicies = [], policy, permissionsBoundary, tags } = args;
+    const { roleName = name, description, trust, managedPolicies = [], policy, furtherPolicies = {} } = args;
+    const { permissionsBoundary, tags } = args;
     const { partition } = aws.getPartitionOutput({}, { parent: this });
     this.role = new aws.iam.Role(
       `${name}-role`,
@@ -70,14 +78,15 @@ export class ServiceRole extends pulumi.ComponentResource {
           { parent: this },
         ),
     );
+    const further = attachFurtherPolicies({ name, roleName, role: this.role, tags, parent: this }, furtherPolicies);
     const own =
       policy &&
       new aws.iam.RolePolicy(
         `${name}-policy`,
         { name: roleName, role: this.role.name, policy: pulumi.jsonStringify(policy) },
-        { parent: this },
+        { parent: this, dependsOn: further },
       );
-    const rights = [...attachments, ...(own ? [own] : [])].map(({ id }) => id);
+    const rights = [...attachments, ...further, ...(own ? [own] : [])].map(({ id }) => id);
     this.arn = pulumi.all([this.role.arn, pulumi.all(rights)]).apply(([arn]) => arn);
     this.registerOutputs({ arn: this.arn });
   }

@@ -1,6 +1,14 @@
 import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
-import { type CrossplaneScope, crossplanePolicy } from "../lib/iam/crossplane.ts";
-import { arns, dnsSuffix, type PolicyDocument, partitionOf, policyLimits, type Scope } from "../lib/iam/policy.ts";
+import { type CrossplaneScope, crossplanePolicies } from "../lib/iam/crossplane.ts";
+import {
+  arns,
+  dnsSuffix,
+  type PolicyDocument,
+  partitionOf,
+  policyLimits,
+  policyText,
+  type Scope,
+} from "../lib/iam/policy.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import { fleetNames } from "../lib/names.ts";
 import { duplicates, type Problem } from "../lib/problems.ts";
@@ -10,7 +18,7 @@ import type { Readable } from "./settings.ts";
 /** The longest partition, account and region. */
 const longest = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };
 
-const lengthOf = (document: PolicyDocument): number => JSON.stringify(document).length;
+const lengthOf = (document: PolicyDocument): number => policyText(document).length;
 
 /** An account with spokes of a fleet. */
 interface Place {
@@ -20,19 +28,22 @@ interface Place {
   readonly secretsOf?: SecretsElsewhere;
 }
 
-/** Characters of what Crossplane may do in an account; `more` is what its role in the hub's has besides. */
-function makerLength(
+/** Characters of the policies of Crossplane's role in an account; `more` is what its role in the hub's has besides. */
+function makerLengths(
   { fleet, scope }: Place,
   more: Pick<CrossplaneScope, "hubOidcProviderArn" | "otherAccounts"> = {},
-): number {
+) {
   const { boundaryPolicy, spokePrefix } = fleetNames(fleet);
-  return lengthOf(
-    crossplanePolicy({
-      ...{ ...scope, ...more, fleet, spokePrefix },
-      dnsSuffix: dnsSuffix(scope.partition),
-      boundaryArn: arns(scope).policy(boundaryPolicy),
-    }),
-  );
+  const { clusters, roles, ...documents } = crossplanePolicies({
+    ...{ ...scope, ...more, fleet, spokePrefix },
+    dnsSuffix: dnsSuffix(scope.partition),
+    boundaryArn: arns(scope).policy(boundaryPolicy),
+  });
+  return {
+    clusters: JSON.stringify(clusters).length,
+    roles: lengthOf(roles),
+    providers: lengthOf(documents["oidc-providers"]),
+  };
 }
 
 /** Characters of the longest boundary of the account. */
@@ -108,29 +119,35 @@ function tooLong(key: string, policy: string, length: number, limit: number, rem
   ];
 }
 
-const [makersPolicy, boundaries] = ["the policy of Crossplane's role", "the fleet's permissions boundary"];
+const ofMaker = {
+  clusters: "the policy of Crossplane's role",
+  roles: "the policy with which Crossplane makes roles and acts in other accounts",
+  providers: "the policy with which Crossplane makes OIDC providers",
+};
+const boundaries = "the fleet's permissions boundary";
 const fewer = "name fewer regions";
 
-/** Whether IAM has room for the policies of another account than the hub's; `key` names its regions. */
-export const placeLengthRules = (key: string, place: Place): Problem[] => [
-  ...tooLong(key, makersPolicy, makerLength(place), policyLimits.inlineRole, fewer),
+/** Whether IAM has room for what grows with the regions that `key` names. */
+const regionRules = (key: string, place: Place, lengths: ReturnType<typeof makerLengths>): Problem[] => [
+  ...tooLong(key, ofMaker.clusters, lengths.clusters, policyLimits.inlineRole, fewer),
+  ...tooLong(key, ofMaker.providers, lengths.providers, policyLimits.managed, fewer),
   ...tooLong(key, boundaries, boundaryLength(place), policyLimits.managed, fewer),
 ];
+
+/** Whether IAM has room for the policies of another account than the hub's; `key` names its regions. */
+export const placeLengthRules = (key: string, place: Place): Problem[] => regionRules(key, place, makerLengths(place));
 
 function tooMany(fleet: string, accounts: Accounts, spokeRegions: readonly string[]): Problem[] {
   const named = arns(longest);
   const maker = fleetNames(fleet).identityRole("crossplane");
   const place = { fleet, scope: { ...longest, otherRegions: spokeRegions } };
-  const more = {
+  const lengths = makerLengths(place, {
     hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
     otherAccounts: accounts.map(({ id }) => arns({ ...longest, accountId: id }).role(maker)),
-  };
-  const [key, remedy] =
-    accounts.length > 0
-      ? ["accounts", `${fewer}, or give some accounts a fleet of their own`]
-      : ["spokeRegions", fewer];
+  });
+  const remedy = "give some accounts a fleet of their own";
   return [
-    ...tooLong(key, makersPolicy, makerLength(place, more), policyLimits.inlineRole, remedy),
-    ...tooLong("spokeRegions", boundaries, boundaryLength(place), policyLimits.managed, fewer),
+    ...tooLong("accounts", ofMaker.roles, lengths.roles, policyLimits.managed, remedy),
+    ...regionRules("spokeRegions", place, lengths),
   ];
 }

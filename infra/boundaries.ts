@@ -2,10 +2,11 @@ import * as pulumi from "@pulumi/pulumi";
 import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
 import { type AddonPermission, addonBoundary } from "../lib/iam/addons.ts";
 import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
+import type { crossplanePolicies } from "../lib/iam/crossplane.ts";
 import type { Scope } from "../lib/iam/policy.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import type { Tags } from "../lib/labels.ts";
-import { fleetNames } from "../lib/names.ts";
+import { crossplaneParts, fleetNames } from "../lib/names.ts";
 
 /** An account with spokes: the hub's, or another (infra/account). */
 export interface BoundarySource {
@@ -57,3 +58,9 @@ export function addonBoundaryArgs(
     tags,
   };
 }
+
+/** What Crossplane's role of an account may do: the policy in the role, and managed policies beside it. */
+export const makerRights = (policies: pulumi.Output<ReturnType<typeof crossplanePolicies>>) => ({
+  policy: policies.clusters,
+  furtherPolicies: Object.fromEntries(crossplaneParts.map((part) => [part, policies[part]])),
+});

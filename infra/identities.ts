@@ -8,8 +8,9 @@ import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { ManagedSecret } from "../components/managed-secret.ts";
 import type { ReceiverToken } from "../components/receiver-token.ts";
+import type { FurtherPolicies } from "../components/role-policies.ts";
 import type { SealingKeys } from "../components/sealing-keys.ts";
-import { crossplanePolicy } from "../lib/iam/crossplane.ts";
+import { crossplanePolicies } from "../lib/iam/crossplane.ts";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../lib/iam/workloads.ts";
@@ -18,6 +19,7 @@ import { fleetNames, type HubIdentity } from "../lib/names.ts";
 import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
 import { otherRoles, spokeScope } from "./accounts.ts";
+import { makerRights } from "./boundaries.ts";
 import type { Settings } from "./settings.ts";
 
 /** The service account behind each identity on the hub. */
@@ -48,24 +50,31 @@ export type HubIdentities = Readonly<Record<HubIdentity, IrsaRole>>;
 export function hubIdentities(args: IdentityArgs): HubIdentities {
   const { settings, account, cluster, tags } = args;
   const names = fleetNames(settings.fleet);
-  const role = (identity: HubIdentity, description: string, policy: pulumi.Input<PolicyDocument>) =>
+  const role = (
+    identity: HubIdentity,
+    description: string,
+    policy: pulumi.Input<PolicyDocument>,
+    furtherPolicies: FurtherPolicies = {},
+  ) =>
     new IrsaRole(identity, {
       roleName: names.identityRole(identity),
       description,
       oidc: cluster.oidc,
       subject: subjects[identity],
       policy,
+      furtherPolicies,
       permissionsBoundary: settings.permissionsBoundary || undefined,
       tags,
     });
   const viewer = pulumi.output(account).apply((scope) => spokeViewerPolicy(scope, names.spokePrefix));
+  const maker = makerPolicies(args);
   return {
     "external-secrets": role(
       "external-secrets",
       "External Secrets reads the hub's Git credentials",
       readerPolicy(args),
     ),
-    crossplane: role("crossplane", "Crossplane makes the clusters of the fleet", makerPolicy(args)),
+    crossplane: role("crossplane", "Crossplane makes the clusters of the fleet", maker.policy, maker.furtherPolicies),
     "kustomize-controller": role("kustomize-controller", "Flux applies manifests to spokes", viewer),
     "helm-controller": role("helm-controller", "Flux installs charts on spokes", viewer),
   };
@@ -90,15 +99,16 @@ function readerPolicy(args: IdentityArgs): pulumi.Output<PolicyDocument> {
     .apply(([secretArns, keyArn, region, dnsSuffix]) => secretReaderPolicy({ secretArns, keyArn, region, dnsSuffix }));
 }
 
-function makerPolicy({ settings, account, cluster, boundary }: IdentityArgs): pulumi.Output<PolicyDocument> {
+function makerPolicies({ settings, account, cluster, boundary }: IdentityArgs) {
   const { fleet } = settings;
   const { spokePrefix } = fleetNames(fleet);
-  return pulumi
+  const policies = pulumi
     .all([spokeScope(settings, account), boundary.arn, cluster.oidc.providerArn])
     .apply(([scope, boundaryArn, hubOidcProviderArn]) =>
-      crossplanePolicy({
+      crossplanePolicies({
         ...{ ...scope, fleet, spokePrefix, boundaryArn, hubOidcProviderArn },
         otherAccounts: otherRoles(settings, scope),
       }),
     );
+  return makerRights(policies);
 }

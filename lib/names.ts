@@ -66,6 +66,9 @@ export type Repository = (typeof repositories)[number];
 export const hubIdentities = ["external-secrets", "crossplane", "kustomize-controller", "helm-controller"] as const;
 export type HubIdentity = (typeof hubIdentities)[number];
 
+/** What of Crossplane's rights stands in managed policies of its role (lib/iam/crossplane.ts). */
+export const crossplaneParts = ["roles", "oidc-providers"] as const;
+
 /** The service account of the agent that sends a cluster's metrics (repos/gitops-system/tools/base/addons/prometheus). */
 export const metricsAgent = { namespace: "prometheus", serviceAccount: "prometheus-sa" } as const;
 
@@ -89,6 +92,8 @@ export function fleetNames(fleet: string) {
     hubCluster: hub,
     ...clusterNames(hub),
     identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
+    /** Managed policies of Crossplane's role, besides the policy in it. */
+    crossplanePolicies: crossplaneParts.map((part) => `${hub}-crossplane-${part}`),
     /** Of the agent that sends the hub's metrics. */
     metricsRole: `${hub}-prometheus`,
     /** Of Argo CD on the hub, and the one that it assumes on spokes. */
@@ -157,7 +162,7 @@ export function derivedNames(
       ...[names.clusterRole, names.nodeRole, names.metricsRole, names.grafanaRole, names.argocdSecretsRole],
       ...hubIdentities.map(names.identityRole),
     ].map((name) => ({ kind: "iamRole", name }) as const),
-    ...fleetBoundaries(fleet).map((name) => ({ kind: "iamPolicy", name }) as const),
+    ...[...fleetBoundaries(fleet), ...names.crossplanePolicies].map((name) => ({ kind: "iamPolicy", name }) as const),
     { kind: "kmsAlias", name: names.clusterKeyAlias },
     { kind: "kmsAlias", name: names.secretsKeyAlias },
     { kind: "logGroup", name: names.clusterLogGroup },

@@ -7,7 +7,7 @@ import { keys } from "../../infra/settings.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { grafanaAuthentications } from "../../lib/iam/grafana.ts";
 import { dnsSuffix, partitionOf } from "../../lib/iam/policy.ts";
-import { fleetBoundaries } from "../../lib/names.ts";
+import { fleetBoundaries, fleetNames } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
@@ -88,9 +88,10 @@ const outProblems = (out: string | undefined): Problem[] =>
     ? folderProblems("--out", out, "a folder, or a path at which nothing exists")
     : [];
 
-/** The fleet's own boundaries can't limit the deployer, which creates and changes them. */
+/** The fleet's own policies can't limit the deployer, which creates and changes them. */
 export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Problem[] {
-  if (!fleetBoundaries(fleet).some((name) => boundary.endsWith(`:policy/${name}`))) return [];
+  const changed = [...fleetBoundaries(fleet), ...fleetNames(fleet).crossplanePolicies];
+  if (!changed.some((name) => boundary.endsWith(`:policy/${name}`))) return [];
   return [
     {
       key: "--boundary",

@@ -2,13 +2,19 @@ import * as pulumi from "@pulumi/pulumi";
 import { FleetBoundary } from "../../components/fleet-boundary.ts";
 import { ServiceRole } from "../../components/service-role.ts";
 import { userError } from "../../components/user-error.ts";
-import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
+import { crossplanePolicies } from "../../lib/iam/crossplane.ts";
 import { arns, type Scope } from "../../lib/iam/policy.ts";
 import { roleTrust } from "../../lib/iam/trust.ts";
 import { fleetTag } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { awsAccount } from "../account.ts";
-import { addonBoundaryArgs, type BoundarySource, fleetBoundaryArgs, tenantBoundaryArgs } from "../boundaries.ts";
+import {
+  addonBoundaryArgs,
+  type BoundarySource,
+  fleetBoundaryArgs,
+  makerRights,
+  tenantBoundaryArgs,
+} from "../boundaries.ts";
 import { accountProblem, hubOf } from "./places.ts";
 import { loadAccountSettings } from "./settings.ts";
 
@@ -45,11 +51,13 @@ const crossplane = new ServiceRole("crossplane", {
     const ofHub = { partition, ...hub };
     return roleTrust(ofHub, arns(ofHub).role(roleName));
   }),
-  policy: pulumi
-    .all([place, boundary.arn])
-    .apply(([scope, boundaryArn]) =>
-      crossplanePolicy({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn }),
-    ),
+  ...makerRights(
+    pulumi
+      .all([place, boundary.arn])
+      .apply(([scope, boundaryArn]) =>
+        crossplanePolicies({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn }),
+      ),
+  ),
   permissionsBoundary: settings.permissionsBoundary || undefined,
   tags,
 });

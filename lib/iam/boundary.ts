@@ -9,12 +9,14 @@ import {
   type Condition,
   dnsSuffix,
   inAnyPartition,
+  inCallersAccount,
+  onlyIamElsewhere,
   type PolicyDocument,
   perRegion,
   policy,
   type Scope,
   type Statement,
-  whereArnsDont,
+  severalRegions,
 } from "./policy.ts";
 import { bucketPrefix, tenantPrefix } from "./tenants.ts";
 
@@ -60,7 +62,8 @@ export function readStatements(
   scope: Omit<BoundaryScope, "tenantBoundaryArn">,
   also: Pick<Required<Statement>, "Action" | "Resource"> = { Action: [], Resource: [] },
 ): Statement[] {
-  const { cluster } = arns(inAnyPartition(scope));
+  const { cluster } = arns(inCallersAccount(scope));
+  const inRegion = { StringEquals: { "aws:RequestedRegion": perRegion(regionsWithHub(scope)) } };
   return [
     {
       Sid: "Read",
@@ -77,7 +80,8 @@ export function readStatements(
         "rds:DescribeDBInstances",
       ],
       Resource: ["*"],
-      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(regionsWithHub(scope)) } },
+      // Where there are several, a statement of its own denies all others.
+      ...(severalRegions(scope) ? {} : { Condition: inRegion }),
     },
     {
       Effect: "Allow",
@@ -90,6 +94,7 @@ export function readStatements(
 /** What the spoke's own Crossplane does for applications (spokeCrossplanePolicy), in as few characters as a boundary has for it. */
 function crossplaneStatements(scope: BoundaryScope): Statement[] {
   const name = arns(inAnyPartition(scope));
+  const { role } = arns(inCallersAccount(scope));
   const owned = `${tenantPrefix(ownCluster)}*`;
   const crossplane = { [identityKey]: "crossplane" };
   return [
@@ -118,14 +123,14 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
         "s3:PutBucketVersioning",
         "sqs:*Queue*",
       ],
-      Resource: [name.table(owned), name.queue(owned), name.role(owned), name.bucket(`${bucketPrefix(ownCluster)}*`)],
+      Resource: [name.table(owned), name.queue(owned), role(owned), name.bucket(`${bucketPrefix(ownCluster)}*`)],
       Condition: { StringEquals: crossplane },
     },
     {
       Sid: "Rights",
       Effect: "Allow",
       Action: ["iam:CreateRole", "iam:*RolePolicy"],
-      Resource: [name.role(owned)],
+      Resource: [role(owned)],
       Condition: { StringEquals: { ...crossplane, "iam:PermissionsBoundary": scope.tenantBoundaryArn } },
     },
     boundaryOfDatabases(scope, fleetNames(scope.fleet).spokePrefix),
@@ -140,12 +145,8 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
     Action: ["kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
     Resource: [arns(inAnyPartition(scope)).kmsKey("*")],
     Condition: {
-      StringEquals: {
-        "kms:ViaService": [
-          perRegion(scope, (region) => `ec2.${region}.${dnsSuffix(scope.partition)}`),
-          databaseKey.services(scope),
-        ].flat(),
-      },
+      // AWS writes the value: a service, and the region of the key.
+      StringLike: { "kms:ViaService": ["ec2.*", `${databaseKey.service}.*`] },
       "ForAnyValue:StringEquals": { "kms:ResourceAliases": ["alias/aws/ebs", databaseKey.alias] },
     },
   };
@@ -157,7 +158,7 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
  * (docs/guides/aws-account.md).
  */
 export function loadBalancerStatements(scope: Scope): Statement[] {
-  const name = arns(inAnyPartition(scope));
+  const name = arns(inCallersAccount(scope));
   return [
     {
       Sid: "Balancers",
@@ -240,7 +241,6 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
  * of a spoke is safe.
  */
 export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
-  const regions = (scope.otherRegions ?? []).length === 0 ? {} : regionsWithHub(scope);
   return policy(
     ...readStatements(scope, {
       // The EKS Pod Identity Agent asks as its node, with the token of a pod there.
@@ -255,6 +255,6 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
     ...crossplaneStatements(scope),
     ...secretStatements(scope),
     ...denyStatements(scope),
-    ...whereArnsDont({ ...scope, ...regions }).map(({ Sid: _, ...statement }) => statement),
+    ...(severalRegions(scope) ? [onlyIamElsewhere(regionsWithHub(scope))] : []),
   );
 }

@@ -7,9 +7,13 @@ import { type PolicyDocument, policy } from "./policy.ts";
  * do. Of the fleet's boundary (`spokeBoundary`) it has what these two need, and besides what a node needs that only EKS tagged. They are in
  * the hub's account and region.
  */
-export function clusterApiBoundary(
-  scope: Pick<BoundaryScope, "partition" | "accountId" | "region" | "fleet">,
-): PolicyDocument {
+export function clusterApiBoundary({
+  partition,
+  accountId,
+  region,
+  fleet,
+}: Pick<BoundaryScope, "partition" | "accountId" | "region" | "fleet">): PolicyDocument {
+  const scope = { partition, accountId, region, fleet };
   return policy(
     ...readStatements(scope),
     ...nodeStatements(scope),

@@ -1,5 +1,5 @@
 import { clusterTag } from "../labels.ts";
-import { fleetNames, hubName } from "../names.ts";
+import { type crossplaneParts, fleetNames, hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
 import { ec2Actions, flowLogCalls, nodeNetworkStatements, podNetworkChanges } from "./ec2.ts";
@@ -102,35 +102,38 @@ const otherAccountStatements = ({ otherAccounts = [] }: CrossplaneScope): Statem
     ? []
     : [{ Sid: "OtherAccounts", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: otherAccounts }];
 
+/** The policy in the role, and managed policies of the role. */
+type CrossplanePart = "clusters" | (typeof crossplaneParts)[number];
+
 /**
  * Everything that Crossplane's AWS provider on the hub may do in an account: what a Spoke is composed of, in the fleet's territory. In the
- * hub's account its own role has these rights, in another one a role that it assumes.
+ * hub's account its own role has these rights, in another one a role that it assumes. IAM has no room for all of it in one policy (docs/decisions/hub): each
+ * part has the denials that its own rights need.
  */
-export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
+export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<CrossplanePart, PolicyDocument>> {
   // ARNs leave out the partition where that takes less room: an account has only one.
   const anywhere = inAnyPartition(scope);
-  return policy(
-    ...roleStatements(scope),
-    ...oidcProviderStatements(scope),
-    ...hubProviderStatements(scope),
-    lookUpStatement(scope),
-    ...clusterStatements(anywhere, `${scope.spokePrefix}*`, ["*PodIdentityAssociation"]),
-    ...interfaceEndpointStatements,
-    ...nodeNetworkStatements(anywhere, {
-      ...flowLogCalls,
-      changes: [...flowLogCalls.changes, ...podNetworkChanges],
-    }),
-    ...spokeKeyStatements(scope),
-    ...eksRoleStatements(scope).map(unnamed),
-    {
-      // The hub's networks and keys carry the fleet's tag too.
-      Effect: "Deny",
-      Action: ["ec2:*", "kms:*"],
-      Resource: ["*"],
-      Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
-    },
-    ...otherAccountStatements(scope),
-    // Not STS: the provider asks for the role of another account in the region of what it makes there.
-    ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]).map(unnamed),
-  );
+  return {
+    clusters: policy(
+      lookUpStatement(scope),
+      ...clusterStatements(anywhere, `${scope.spokePrefix}*`, ["*PodIdentityAssociation"]),
+      ...interfaceEndpointStatements,
+      ...nodeNetworkStatements(anywhere, {
+        ...flowLogCalls,
+        changes: [...flowLogCalls.changes, ...podNetworkChanges],
+      }),
+      ...spokeKeyStatements(scope),
+      {
+        // The hub's networks and keys carry the fleet's tag too.
+        Effect: "Deny",
+        Action: ["ec2:*", "kms:*"],
+        Resource: ["*"],
+        Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
+      },
+      // Not STS: the provider asks for the role of another account in the region of what it makes there.
+      ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]).map(unnamed),
+    ),
+    roles: policy(...roleStatements(scope), ...eksRoleStatements(scope).map(unnamed), ...otherAccountStatements(scope)),
+    "oidc-providers": policy(...oidcProviderStatements(scope), ...hubProviderStatements(scope)),
+  };
 }

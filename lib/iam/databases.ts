@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { arns, dnsSuffix, inAnyPartition, perRegion, principalTag, type Scope, type Statement } from "./policy.ts";
+import { arns, dnsSuffix, inCallersAccount, perRegion, principalTag, type Scope, type Statement } from "./policy.ts";
 
 /** RDS databases that applications order: their names, and what the Crossplane of a spoke may do with them. */
 
@@ -59,6 +59,7 @@ export const databaseService = "rds.amazonaws.com";
 /** The key by which RDS encrypts what names no other, and the service through which alone it is used. */
 export const databaseKey = {
   alias: "alias/aws/rds",
+  service: "rds",
   services: (scope: Scope) => perRegion(scope, (region) => `rds.${region}.${dnsSuffix(scope.partition)}`),
 } as const;
 
@@ -166,7 +167,7 @@ export const boundaryOfDatabases = (scope: Scope, spokePrefix: string): Statemen
   Effect: "Allow",
   Action: ["rds:*DBInstance", "rds:*DBSubnetGroup*", "rds:*Tags*", "rds:CreateDBSnapshot"],
   Resource: [
-    arns(inAnyPartition(scope)).database(`*:${fleetPrefix(spokePrefix)}${principalTag(databaseTag)}-*`),
+    arns(inCallersAccount(scope)).database(`*:${fleetPrefix(spokePrefix)}${principalTag(databaseTag)}-*`),
     defaultGroups,
   ],
 });

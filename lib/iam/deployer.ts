@@ -90,6 +90,17 @@ function roleStatements(scope: DeployerScope): Statement[] {
       },
     },
     {
+      // What these say the deployer writes itself, so they ask for the boundary as a policy in the role does.
+      Sid: "OwnPoliciesOfHubRoles",
+      Effect: "Allow",
+      Action: ["iam:AttachRolePolicy", "iam:DetachRolePolicy"],
+      Resource: [name.role(names.identityRole("crossplane"))],
+      Condition: {
+        ArnEquals: { "iam:PolicyARN": names.crossplanePolicies.map(name.policy) },
+        ...(scope.permissionsBoundary && { StringEquals: { "iam:PermissionsBoundary": scope.permissionsBoundary } }),
+      },
+    },
+    {
       Sid: "PassHubRoles",
       Effect: "Allow",
       Action: ["iam:PassRole"],
@@ -110,7 +121,7 @@ function roleStatements(scope: DeployerScope): Statement[] {
 function identityStatements(scope: DeployerScope): Statement[] {
   return [
     {
-      Sid: "Boundaries",
+      Sid: "OwnPolicies",
       Effect: "Allow",
       Action: [
         "iam:CreatePolicy",
@@ -124,7 +135,9 @@ function identityStatements(scope: DeployerScope): Statement[] {
         "iam:TagPolicy",
         "iam:UntagPolicy",
       ],
-      Resource: fleetBoundaries(scope.fleet).map(arns(scope).policy),
+      Resource: [...fleetBoundaries(scope.fleet), ...fleetNames(scope.fleet).crossplanePolicies].map(
+        arns(scope).policy,
+      ),
     },
     ...oidcProviderStatements(scope),
   ];

@@ -52,7 +52,7 @@ export function nodeStatements(scope: Scope): Statement[] {
     },
     makeStatement(anyPartition, "Devices", disks, { StringEquals: forOwnCluster }),
     makeStatement(anyPartition, "Snapshots", snapshots, { StringEquals: forOwnCluster }),
-    tagNewStatement,
+    { ...tagNewStatement, Sid: "New" },
     {
       // An interface joins groups of its own VPC only, and changes nothing of what these allow.
       Sid: "Join",

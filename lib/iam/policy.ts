@@ -7,17 +7,25 @@ export interface Statement {
   readonly Effect: "Allow" | "Deny";
   readonly Principal?: Readonly<Partial<Record<"Service" | "Federated" | "AWS", string | readonly string[]>>>;
   readonly Action: readonly string[];
+  readonly NotAction?: never;
   /** Absent in trust policies only. */
   readonly Resource?: readonly string[];
   readonly Condition?: Condition;
 }
 
-export interface PolicyDocument {
-  readonly Version: "2012-10-17";
-  readonly Statement: readonly Statement[];
+/** Denies everything but some actions. An Allow of that kind would give more with each service that AWS adds. */
+export interface DenyAllBut extends Omit<Statement, "Action" | "NotAction"> {
+  readonly Effect: "Deny";
+  readonly Action?: never;
+  readonly NotAction: readonly string[];
 }
 
-export function policy(...statements: readonly Statement[]): PolicyDocument {
+export interface PolicyDocument {
+  readonly Version: "2012-10-17";
+  readonly Statement: readonly (Statement | DenyAllBut)[];
+}
+
+export function policy(...statements: PolicyDocument["Statement"]): PolicyDocument {
   return { Version: "2012-10-17", Statement: statements };
 }
 
@@ -39,6 +47,15 @@ export function perRegion(
 ): string | readonly string[] {
   return otherRegions.length === 0 ? form(region) : [region, ...otherRegions].map(form);
 }
+
+/**
+ * A document as IAM stores it, in the fewest characters: a list with one member is that member, whose brackets may be left out (IAM User
+ * Guide, "Grammar of the IAM JSON policy language").
+ */
+export const policyText = (document: PolicyDocument): string =>
+  JSON.stringify(document, (key, value: unknown) =>
+    Array.isArray(value) && value.length === 1 && key !== "Statement" ? value[0] : value,
+  );
 
 /** Largest policy documents in characters without white space (IAM quotas): all inline policies of a role together, one managed policy. */
 export const policyLimits = { inlineRole: 10_240, managed: 6_144 } as const;
@@ -92,6 +109,17 @@ export function whereArnsDont(scope: Scope, services?: readonly string[]): reado
   ];
 }
 
+/**
+ * {@link onlyInRegions} for a policy that allows no calls of global services but IAM's: these alone are made where the partition has its
+ * global services.
+ */
+export const onlyIamElsewhere = ({ region, otherRegions = [] }: Regions): DenyAllBut => ({
+  Effect: "Deny",
+  NotAction: ["iam:*"],
+  Resource: ["*"],
+  Condition: { StringNotEquals: { "aws:RequestedRegion": [region, ...otherRegions] } },
+});
+
 /** The IAM ARN of the same name in another account. */
 export function inAccount(arn: string, accountId: string): string {
   return arn.replace(/^(arn:[^:]*:iam::)\d{12}:/, `$1${accountId}:`);
@@ -100,8 +128,18 @@ export function inAccount(arn: string, accountId: string): string {
 /** Policy variable: the value of the tag `key` of the role or session that calls. A statement whose variable has no value counts for nothing. */
 export const principalTag = (key: string): string => `\${aws:PrincipalTag/${key}}`;
 
+/** Whether a scope has more regions than one. */
+export const severalRegions = ({ otherRegions = [] }: Pick<Scope, "otherRegions">): boolean => otherRegions.length > 0;
+
 /** For ARNs that leave out the partition: an account is in one. */
 export const inAnyPartition = <S extends Scope>(scope: S): S => ({ ...scope, partition: "*" });
+
+/**
+ * For ARNs that leave out the account too: of services whose calls act in the caller's account alone, because nothing there has a policy that
+ * lets in others (IAM User Guide, "AWS services that work with IAM", column "Resource-based policies": EKS, Elastic Load Balancing and RDS
+ * have none, IAM only trust policies).
+ */
+export const inCallersAccount = <S extends Scope>(scope: S): S => ({ ...inAnyPartition(scope), accountId: "*" });
 
 /** ARNs of names or name patterns, in one account and region. */
 export function arns({ partition, accountId, region: first, otherRegions = [] }: Scope) {

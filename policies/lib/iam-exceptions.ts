@@ -86,7 +86,6 @@ export const exceptions: readonly Exception[] = [
     statement: "Read",
     actions: [...reading, ...pulling],
     allResources: true,
-    conditions: region,
     reason: boundary,
   },
   {
@@ -115,7 +114,7 @@ export const exceptions: readonly Exception[] = [
   },
   {
     policy: "*-boundary",
-    statement: "TagWhatIsMade",
+    statement: "New",
     allResources: true,
     conditions: ["ec2:CreateAction"],
     reason: boundary,
@@ -213,12 +212,14 @@ export const exceptions: readonly Exception[] = [
     reason:
       "the calls on parts of clusters, of those under the prefix of the spokes only; IAM has too little room for their names",
   },
-  ...Object.entries({
-    ControlPlaneLogs: ["logs:*agResource", "logs:*teLogGroup"],
-    OidcProviders: ["iam:*agOpenIDConnectProvider"],
-    RoleUpkeep: ["iam:*agRole", "iam:UpdateRole*"],
-    SpokeKeyAliases: ["kms:*Alias"],
-  }).map(([statement, actions]) => ({ policy: "*-hub-crossplane", statement, actions, reason: pairs })),
+  ...(
+    [
+      ["*-hub-crossplane", "ControlPlaneLogs", ["logs:*agResource", "logs:*teLogGroup"]],
+      ["*-hub-crossplane", "SpokeKeyAliases", ["kms:*Alias"]],
+      ["*-hub-crossplane-oidc-providers", "OidcProviders", ["iam:*agOpenIDConnectProvider"]],
+      ["*-hub-crossplane-roles", "RoleUpkeep", ["iam:*agRole", "iam:UpdateRole*"]],
+    ] as const
+  ).map(([policy, statement, actions]) => ({ policy, statement, actions, reason: pairs })),
   {
     policy: "*-hub-crossplane",
     statement: "RulesOfClusters",

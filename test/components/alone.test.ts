@@ -14,8 +14,9 @@ import { HubNodes } from "../../components/hub-nodes.ts";
 import { IrsaRole } from "../../components/irsa-role.ts";
 import { Network } from "../../components/network.ts";
 import { SealingKeys } from "../../components/sealing-keys.ts";
-import { policy } from "../../lib/iam/policy.ts";
-import { serviceAccountTrust } from "../../lib/iam/trust.ts";
+import { ServiceRole } from "../../components/service-role.ts";
+import { policy, policyText } from "../../lib/iam/policy.ts";
+import { serviceAccountTrust, serviceTrust } from "../../lib/iam/trust.ts";
 import { type Registered, recorded } from "../support/program.ts";
 
 /** What Pulumi.yaml gives a stack that says nothing. */
@@ -146,17 +147,30 @@ describe("keys and secrets alone", () => {
 });
 
 describe("a role alone", () => {
+  const document = policy({ Effect: "Allow", Action: ["sqs:SendMessage"], Resource: ["*"] });
+
   test("is called after its component, and trusts the one service account", async () => {
     const oidc = {
       issuer: "oidc.example/id/1",
       providerArn: "arn:aws:iam::222222222222:oidc-provider/oidc.example/id/1",
     };
     const subject = { namespace: "shop", serviceAccount: "orders" };
-    const document = policy({ Effect: "Allow", Action: ["sqs:SendMessage"], Resource: ["*"] });
     const args = { description: "Orders of the shop", oidc, subject, policy: document };
     const role = one(await made(() => new IrsaRole("shop-orders", args)), "Role");
     expect(role.inputs["name"]).toBe("shop-orders");
     expect(JSON.parse(role.inputs["assumeRolePolicy"])).toEqual(serviceAccountTrust(oidc, subject));
+  });
+
+  test("has further policies under its name, attached before its own one changes", async () => {
+    const args = { description: "Orders of the shop", trust: serviceTrust("ec2.amazonaws.com"), policy: document };
+    const resources = await made(
+      () => new ServiceRole("shop-orders", { ...args, roleName: "shop", furtherPolicies: { queues: document } }),
+    );
+    const { name, policy: text } = one(resources, "iam/policy:Policy").inputs;
+    expect({ name, text }).toEqual({ name: "shop-queues", text: policyText(document) });
+    expect(one(resources, "RolePolicy").dependencies).toContain(
+      "aws:iam/rolePolicyAttachment:RolePolicyAttachment::shop-orders-queues",
+    );
   });
 });
 

@@ -40,10 +40,10 @@ import {
 } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
-import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
 import { tenantBoundary } from "../../lib/iam/tenants.ts";
 import { clusterTag, fleetTag, identityTag, principalTags } from "../../lib/labels.ts";
 import { hubName } from "../../lib/names.ts";
+import { crossplaneRights } from "../support/iam-policies.ts";
 
 let cloud: GatewayCloud;
 let crossplane: Clients;
@@ -66,7 +66,7 @@ beforeAll(async () => {
   // The policy of the production program itself.
   crossplane = await cloud.roleWith(
     "crossplane",
-    crossplanePolicy({
+    crossplaneRights({
       ...scope,
       fleet: "fleet",
       dnsSuffix: "amazonaws.com",

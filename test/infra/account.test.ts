@@ -5,7 +5,7 @@ import { accountProblem } from "../../infra/account/places.ts";
 import { readAccountConfig } from "../../infra/account/settings.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { identityTag, principalTags } from "../../lib/labels.ts";
-import { allowed } from "../support/iam.ts";
+import { allowed, readPolicy } from "../support/iam.ts";
 import { permits, type Session } from "../support/iam-effective.ts";
 import { type Run, runProject } from "../support/program.ts";
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 120_000);
 
 const inputs = (name: string) => made.resources.find((each) => each.name === name)?.inputs ?? {};
-const document = (name: string, input = "policy"): PolicyDocument => JSON.parse(String(inputs(name)[input]));
+const document = (name: string, input = "policy"): PolicyDocument => readPolicy(inputs(name)[input]);
 
 describe("an account besides the hub's", () => {
   it("gets the boundaries under the hub's names and a role for Crossplane, and nothing else", () => {
@@ -35,9 +35,12 @@ describe("an account besides the hub's", () => {
     expect(found.sort()).toEqual([
       ["aws:iam/policy:Policy", "fleet-addon-boundary"],
       ["aws:iam/policy:Policy", "fleet-boundary"],
+      ["aws:iam/policy:Policy", "fleet-hub-crossplane-oidc-providers"],
+      ["aws:iam/policy:Policy", "fleet-hub-crossplane-roles"],
       ["aws:iam/policy:Policy", "fleet-tenant-boundary"],
       ["aws:iam/role:Role", "fleet-hub-crossplane"],
       ["aws:iam/rolePolicy:RolePolicy", "fleet-hub-crossplane"],
+      ...["oidc-providers", "roles"].map(() => ["aws:iam/rolePolicyAttachment:RolePolicyAttachment", undefined]),
     ]);
     expect(made.outputs).toEqual({
       crossplaneRoleArn: "arn:aws:iam::222222222222:role/fleet-hub-crossplane",
@@ -45,6 +48,17 @@ describe("an account besides the hub's", () => {
         (name) => `arn:aws:iam::222222222222:policy/${name}`,
       ),
     });
+  });
+
+  it("attaches policies before it changes the one in the role, so that no right is missing where it moves", () => {
+    const own = made.resources.find(({ name }) => name === "crossplane-policy");
+    expect(own?.dependencies).toEqual(
+      expect.arrayContaining(
+        ["roles", "oidc-providers"].map(
+          (part) => `aws:iam/rolePolicyAttachment:RolePolicyAttachment::crossplane-${part}`,
+        ),
+      ),
+    );
   });
 
   it("trusts the hub's Crossplane, and nobody else of the hub's account or its own", () => {
@@ -60,7 +74,16 @@ describe("an account besides the hub's", () => {
 
   it("lets Crossplane make roles of spokes with its own boundaries only, and clusters in its regions", () => {
     const may = (action: string, resource: string, context: Readonly<Record<string, string>>) =>
-      allowed(document("crossplane-policy"), { action, resource, context });
+      allowed(
+        ["crossplane-policy", "crossplane-roles-policy", "crossplane-oidc-providers-policy"].map((name) =>
+          document(name),
+        ),
+        {
+          action,
+          resource,
+          context,
+        },
+      );
     const role = "arn:aws:iam::222222222222:role/fleet-spoke-blue-node";
     const bounded = (account: string) =>
       may("iam:CreateRole", role, {
@@ -167,13 +190,18 @@ describe("the configuration of an account's stack", () => {
   it("names no more regions than Crossplane's policy and the boundaries have room for", () => {
     const refused = (length: number) => {
       const regions = JSON.stringify(
-        Array.from({ length }, (_, index) => `ap-${index < 9 ? "southeast" : "northwest"}-${(index % 9) + 1}`),
+        Array.from(
+          { length },
+          (_, index) =>
+            `${["ap", "eu", "us", "af", "sa"][Math.floor(index / 18)]}-${index % 18 < 9 ? "southeast" : "northwest"}-${(index % 9) + 1}`,
+        ),
       );
       return read({ ...complete, regions }).problems.map(({ key, what }) => `${key} ${what}`);
     };
-    const maker = "regions makes the policy of Crossplane's role too long for IAM";
-    expect(refused(5)).toEqual([]);
+    const maker = "regions makes the policy with which Crossplane makes OIDC providers too long for IAM";
+    expect(refused(16)).toEqual([]);
+    expect(refused(17)).toEqual([maker]);
     const boundary = "regions makes the fleet's permissions boundary too long for IAM";
-    expect(refused(6)).toEqual([maker, boundary]);
+    expect(refused(80)).toContain(boundary);
   });
 });

@@ -8,7 +8,7 @@ import { fromBase64 } from "../../lib/base64.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { refusal } from "../repos/support/admission.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";
-import { allowed } from "../support/iam.ts";
+import { allowed, readPolicy } from "../support/iam.ts";
 import { type Registered, type Run, runStack, stackConfig } from "../support/program.ts";
 
 /**
@@ -415,12 +415,12 @@ describe("a stack that permits add-ons something", () => {
     const { resources } = await runStack("dev", { "eks-gitops-fleet:addonPermissions": JSON.stringify([{ actions }]) });
     const boundary = resources.find(({ name }) => name === "addon-boundary-policy");
     expect(boundary?.inputs["name"]).toBe("fleet-dev-addon-boundary");
-    expect(JSON.parse(String(boundary?.inputs["policy"])).Statement[0]).toMatchObject({
+    expect(readPolicy(boundary?.inputs["policy"]).Statement[0]).toMatchObject({
       Action: actions,
       Resource: ["*"],
     });
     const policyOf = ({ resources: all }: Pick<Run, "resources">) =>
-      JSON.stringify(all.find(({ name }) => name === "crossplane-policy")?.inputs["policy"]);
+      JSON.stringify(all.find(({ name }) => name === "crossplane-roles-policy")?.inputs["policy"]);
     expect(policyOf({ resources })).toContain(":policy/fleet-dev-addon-boundary");
     expect(policyOf(run("dev"))).toBe(policyOf({ resources }));
     expect(run("dev").resources.filter(({ name }) => name.startsWith("addon-boundary"))).toEqual([]);
@@ -449,7 +449,7 @@ describe("a stack whose spokes may be in other accounts", () => {
   });
   const documentOf = (name: string): PolicyDocument => {
     const found = made.resources.find((each) => each.name === name);
-    return JSON.parse(String(found?.inputs["policy"]));
+    return readPolicy(found?.inputs["policy"]);
   };
   const reader = (spoke: string, environment: string, role = "external-secrets", account = other) => ({
     "aws:PrincipalArn": `arn:aws:iam::${account}:role/fleet-dev-spoke-${spoke}-${role}`,
@@ -518,7 +518,7 @@ describe("a stack whose spokes may be in other accounts", () => {
 
   it("lets Crossplane assume its role there and no other, and make spokes in the named regions", () => {
     const may = (action: string, resource: string, context: Readonly<Record<string, string>> = {}) =>
-      allowed(documentOf("crossplane-policy"), {
+      allowed(["crossplane-policy", "crossplane-roles-policy"].map(documentOf), {
         ...{ action, resource },
         context: { "aws:RequestedRegion": "eu-west-2", ...context },
       });
@@ -596,7 +596,7 @@ describe("a stack with metrics", () => {
     const [workspace] = resources.filter(({ type }) => type === "aws:amp/workspace:Workspace");
     expect(workspace?.inputs).toMatchObject({ alias: "fleet-dev", tags: { "fleet.internal/fleet": "fleet-dev" } });
     const boundary = resources.find(({ name }) => name === "addon-boundary-policy");
-    const [permitted] = JSON.parse(String(boundary?.inputs["policy"])).Statement;
+    const [permitted] = readPolicy(boundary?.inputs["policy"]).Statement;
     const { metrics_workspace_arn: arn, metrics_endpoint: endpoint } = outputs["bridgeData"] as Record<string, string>;
     expect(arn).toMatch(/^arn:aws:aps:.*:workspace\//);
     expect(endpoint).toMatch(/^https:\/\/aps-workspaces\..*\/$/);

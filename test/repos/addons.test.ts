@@ -83,7 +83,7 @@ describe("the catalogue of add-ons", () => {
         [...localPermissions, { actions: ["aps:RemoteWrite"], resources: [fixtures.hub.metricsWorkspaceArn] }],
       );
       const context = { "aws:RequestedRegion": "us-east-1", "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue" };
-      for (const { Action, Resource = [] } of roleOn(addon).policy.Statement)
+      for (const { Action = [], Resource = [] } of roleOn(addon).policy.Statement)
         for (const action of Action) {
           expect(isAddonAction(action), action).toBe(true);
           for (const resource of Resource)

@@ -6,17 +6,21 @@ import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { clusterApiPolicy } from "../../lib/iam/cluster-api.ts";
 import { clusterApiBoundary } from "../../lib/iam/cluster-api-boundary.ts";
-import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
+import { type CrossplaneScope, crossplanePolicies } from "../../lib/iam/crossplane.ts";
 import { databasePrefix } from "../../lib/iam/databases.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { doctorPolicy } from "../../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
-import { arns, dnsSuffix, type PolicyDocument, policyLimits, type Scope } from "../../lib/iam/policy.ts";
+import { arns, dnsSuffix, type PolicyDocument, policy, policyLimits, type Scope } from "../../lib/iam/policy.ts";
 import { sweepPolicy } from "../../lib/iam/sweep.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
 import { argocdPolicy, argocdSecretsPolicy, secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
-import { derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
+import { crossplaneParts, derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
 import { addonPermissions } from "./addon-catalogue.ts";
+
+/** All that Crossplane's role on the hub may do, as one document. */
+export const crossplaneRights = (scope: CrossplaneScope): PolicyDocument =>
+  policy(...Object.values(crossplanePolicies(scope)).flatMap(({ Statement }) => Statement));
 
 export interface NamedPolicy {
   readonly name: string;
@@ -51,7 +55,22 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
   const secretsKeyArn = named.kmsKey("00000000-0000-0000-0000-000000000000");
   const deployer = { ...scope, fleet, dnsSuffix: suffix, grafana: "AWS_SSO", secretsKeyArn } as const;
   const permissionsBoundary = named.policy("b".repeat(nameLimits.iamPolicy));
+  const maker = {
+    ...{ ...scope, fleet, dnsSuffix: suffix, spokePrefix: names.spokePrefix },
+    boundaryArn: named.policy(names.boundaryPolicy),
+  };
+  const onHub = crossplanePolicies({
+    ...maker,
+    hubOidcProviderArn: named.oidcProvider(`oidc.eks.${scope.region}.${suffix}/id/${"A".repeat(32)}`),
+  });
+  const elsewhere = crossplanePolicies(maker);
   const managed = {
+    ...Object.fromEntries(
+      crossplaneParts.flatMap((part) => [
+        [`Crossplane on the hub, ${part}`, onHub[part]],
+        [`Crossplane of the hub in another account, ${part}`, elsewhere[part]],
+      ]),
+    ),
     ...deployerPolicies(deployer),
     ...Object.fromEntries(
       Object.entries(deployerPolicies({ ...deployer, permissionsBoundary })).map(([name, document]) => [
@@ -76,18 +95,8 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "fleet node-releases": nodeReleasesPolicy("aws"),
   };
   const inlineRole = {
-    "Crossplane on the hub": crossplanePolicy({
-      ...scope,
-      fleet,
-      dnsSuffix: suffix,
-      spokePrefix: names.spokePrefix,
-      boundaryArn: named.policy(names.boundaryPolicy),
-      hubOidcProviderArn: named.oidcProvider(`oidc.eks.${scope.region}.${suffix}/id/${"A".repeat(32)}`),
-    }),
-    "Crossplane of the hub in another account": crossplanePolicy({
-      ...{ ...scope, fleet, dnsSuffix: suffix, spokePrefix: names.spokePrefix },
-      boundaryArn: named.policy(names.boundaryPolicy),
-    }),
+    "Crossplane on the hub": onHub.clusters,
+    "Crossplane of the hub in another account": elsewhere.clusters,
     "Crossplane on a spoke": spokeCrossplanePolicy({
       ...scope,
       cluster: names.spokePrefix.padEnd(nameLimits.eksCluster, "s"),

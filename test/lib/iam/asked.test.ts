@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
-import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
 import { databaseName, databaseSubnets } from "../../../lib/iam/databases.ts";
 import { deployerPolicies, managedPolicies } from "../../../lib/iam/deployer.ts";
 import { arns, policy } from "../../../lib/iam/policy.ts";
@@ -13,6 +12,7 @@ import { matches } from "../../support/iam.ts";
 import { type Asker, requestsFor } from "../../support/iam-asked.ts";
 import { permits, type Session } from "../../support/iam-effective.ts";
 import { applicationActions, compositionKinds, programKinds, tenantKinds } from "../../support/iam-kinds.ts";
+import { crossplaneRights } from "../../support/iam-policies.ts";
 import { actionsOf } from "../../support/iam-reference.ts";
 import { account, databasesOf, databaseTags, iam, role, spokeTags } from "./estate.ts";
 
@@ -65,7 +65,7 @@ const onHub: Asker = {
 const crossplane: Session = {
   roleArn: role("fleet-hub-crossplane"),
   tags: hubTags,
-  policy: crossplanePolicy({
+  policy: crossplaneRights({
     ...ofHub,
     spokePrefix: "fleet-spoke-",
     boundaryArn,
@@ -170,7 +170,7 @@ describe.each(Object.entries(cases))("%s", (_name, { session, asker, kinds }) =>
   it("may do nothing that no kind asks for, but for the reasons that are listed", async () => {
     const asked = new Set([...kinds()].flatMap(askedBy));
     const patterns = session.policy.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(
-      ({ Action }) => Action,
+      ({ Action = [] }) => Action,
     );
     const allowed = (await Promise.all(patterns.map(actionsOf))).flat();
     const open = allowed.filter(
@@ -198,7 +198,7 @@ describe("the table", () => {
 
 describe("an application", () => {
   it("gets what its template gives it, and could get nothing else", async () => {
-    const most = tenantBoundary(account).Statement.flatMap(({ Action }) => Action);
+    const most = tenantBoundary(account).Statement.flatMap(({ Action = [] }) => Action);
     expect([...most].sort()).toEqual([...applicationActions()].sort());
   });
 });

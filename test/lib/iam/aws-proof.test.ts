@@ -3,7 +3,7 @@ import { awsProofPolicy } from "../../../lib/iam/aws-proof.ts";
 
 describe("the policy of the proof on AWS", () => {
   test("lets nothing be changed", () => {
-    for (const action of awsProofPolicy().Statement.flatMap(({ Action }) => Action))
+    for (const action of awsProofPolicy().Statement.flatMap(({ Action = [] }) => Action))
       expect(action).toMatch(/^\w+:(Describe|Get|List)/);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
-import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
 import { databaseDigest, databaseName, databaseSubnets } from "../../../lib/iam/databases.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
 import { allowed } from "../../support/iam.ts";
+import { crossplaneRights } from "../../support/iam-policies.ts";
 import { actionsOf } from "../../support/iam-reference.ts";
 import { databasesOf } from "./estate.ts";
 
@@ -13,7 +13,7 @@ const role = (name: string) => `arn:aws:iam::000000000000:role/${name}`;
 const boundaryArn = "arn:aws:iam::000000000000:policy/fleet-boundary";
 const tenantBoundaryArn = "arn:aws:iam::000000000000:policy/fleet-tenant-boundary";
 const hubOidcProviderArn = "arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/HUB";
-const crossplane = crossplanePolicy({
+const crossplane = crossplaneRights({
   ...account,
   fleet: "fleet",
   dnsSuffix: "amazonaws.com",
@@ -518,7 +518,7 @@ describe("the boundary of the fleet's roles", () => {
       ...{ ...account, cluster, tenantBoundaryArn, buckets: true },
       databases: { prefix: databasesOf(cluster), removal: false },
     });
-    const asked = given.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(({ Action, Resource = [] }) =>
+    const asked = given.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(({ Action = [], Resource = [] }) =>
       Action.flatMap((action) =>
         Resource.map((resource) => ({ action, resource: resource.replaceAll("*", "x").replace("?g:", "pg:") })),
       ),
@@ -589,7 +589,7 @@ describe("the boundary of the fleet's roles", () => {
     ["rds:*DBSubnetGroup*", ["Create", "Delete", "Describe", "Modify"].map((verb) => `rds:${verb}DBSubnetGroup`)],
     ["rds:*Tags*", ["rds:AddTagsToResource", "rds:ListTagsForResource", "rds:RemoveTagsFromResource"]],
   ])("says %s for want of room, and AWS has no other call that it matches", async (pattern, calls) => {
-    expect(boundary.Statement.flatMap(({ Action }) => Action)).toContain(pattern);
+    expect(boundary.Statement.flatMap(({ Action = [] }) => Action)).toContain(pattern);
     const found = await actionsOf(pattern);
     expect(found.map((name) => name.replace(/DBSubnetGroups$/, "DBSubnetGroup"))).toEqual(calls);
   });

@@ -39,6 +39,15 @@ const twins: [
     { context: { "iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess" } },
   ],
   [
+    "attach one of Crossplane's policies, which it writes itself, to another role",
+    {
+      action: "iam:AttachRolePolicy",
+      resource: arn("iam", "role/fleet-hub-crossplane"),
+      context: { "iam:PolicyARN": arn("iam", "policy/fleet-hub-crossplane-roles") },
+    },
+    { resource: arn("iam", "role/fleet-hub-node") },
+  ],
+  [
     "pass a controller's role",
     {
       action: "iam:PassRole",
@@ -231,6 +240,13 @@ describe("the deployer's policies", () => {
       expect(allowed(bounded, { action, resource, context: other }), action).toBe(false);
       expect(allowed(policies, { action, resource }), action).toBe(true);
     }
+    const attach = (context: Record<string, string>) =>
+      allowed(bounded, {
+        ...{ action: "iam:AttachRolePolicy", resource },
+        context: { "iam:PolicyARN": arn("iam", "policy/fleet-hub-crossplane-roles"), ...context },
+      });
+    expect(attach({ "iam:PermissionsBoundary": boundary })).toBe(true);
+    expect(attach({})).toBe(false);
     const remove = {
       action: "iam:DeleteRolePermissionsBoundary",
       resource,
@@ -251,7 +267,7 @@ describe("the deployer's policies", () => {
   it("allow nothing of Grafana or IAM Identity Center that the stack does not say", () => {
     const actions = (grafana?: "AWS_SSO" | "SAML") =>
       Object.values(deployerPolicies(grafana === undefined ? scope : { ...scope, grafana })).flatMap(({ Statement }) =>
-        Statement.flatMap(({ Action }) => Action),
+        Statement.flatMap(({ Action = [] }) => Action),
       );
     const services = (grafana?: "AWS_SSO" | "SAML") =>
       new Set(actions(grafana).map((action) => action.split(":")[0] as string));

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { addonBoundary } from "../../../lib/iam/addons.ts";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { clusterApiBoundary } from "../../../lib/iam/cluster-api-boundary.ts";
-import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
 import { arns, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { serviceAccountTrust } from "../../../lib/iam/trust.ts";
@@ -10,6 +9,7 @@ import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workload
 import { clusterApiMaker, identityTag, madeByTag, principalTags } from "../../../lib/labels.ts";
 import { trusts } from "../../support/iam.ts";
 import { type Attack, effective, permits, type Session } from "../../support/iam-effective.ts";
+import { crossplaneRights } from "../../support/iam-policies.ts";
 import {
   account,
   applications,
@@ -74,7 +74,7 @@ const viewer = spokeViewerPolicy(account, "fleet-spoke-");
 const hub = {
   crossplane: onHub(
     "crossplane",
-    crossplanePolicy({
+    crossplaneRights({
       ...account,
       fleet: "fleet",
       dnsSuffix: "amazonaws.com",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
-import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
 import { arns, policy } from "../../../lib/iam/policy.ts";
 import { tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { identityTag, principalTags } from "../../../lib/labels.ts";
 import { allowed } from "../../support/iam.ts";
 import { permits, type Session } from "../../support/iam-effective.ts";
+import { crossplaneRights } from "../../support/iam-policies.ts";
 import { referenceProblems } from "../../support/iam-reference.ts";
 
 /** The fleet's policies where spokes are in several regions, or in another account than the hub. */
@@ -74,6 +74,8 @@ describe("images", () => {
   it("are pulled from the regions of the account and from the hub's, and from no other", () => {
     const regions = ["eu-west-1", "eu-west-2", "us-east-1", "us-west-2"];
     expect(regions.map((region) => pulls(region, hub))).toEqual([true, true, true, false]);
+    // Not where AWS has its global services either.
+    expect(regions.map((region) => pulls(region))).toEqual([true, true, false, false]);
     const one = { ...other, otherRegions: [] };
     expect(regions.map((region) => pulls(region, hub, one))).toEqual([true, false, true, false]);
     expect(regions.map((region) => pulls(region, undefined, one))).toEqual([true, false, false, false]);
@@ -89,7 +91,7 @@ describe("policies for several regions", () => {
     });
   const makes = (region: string, changes: Partial<typeof other> = {}) =>
     allowed(
-      crossplanePolicy({
+      crossplaneRights({
         ...{ ...other, ...changes, fleet: "fleet", dnsSuffix: "amazonaws.com", spokePrefix: "fleet-spoke-" },
         boundaryArn: arns(other).policy("fleet-boundary"),
       }),
