@@ -95,7 +95,8 @@ export async function ensureAddonCharts(
         say(`${chart.name} ${chart.version}, a chart of ours`);
         await cp(join(ownCharts, chart.name), folder, { recursive: true });
         for (const definitions of chart.definitions) await copyModuleFolder(module, definitions, join(folder, "crds"));
-        const about = { apiVersion: "v2", name: chart.name, version: chart.version, appVersion: addonVersion(name) };
+        const appVersion = addonVersion(name).replace(/^v/, "");
+        const about = { apiVersion: "v2", name: chart.name, version: chart.version, appVersion };
         await writeFile(join(folder, "Chart.yaml"), stringify(about));
         await run([helm, "package", folder, "--destination", dir]);
         continue;
