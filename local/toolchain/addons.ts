@@ -40,7 +40,7 @@ interface GoAddon {
 export interface StandInAddon {
   readonly standIn: Service;
   /** As upstream calls it, in the version that Git pins. */
-  readonly chart: { readonly name: string; readonly version: string; readonly folder?: undefined };
+  readonly chart: ToolchainChart;
   /** The image's repository; its tag is the chart's version, as upstream's charts have it. */
   readonly image: string;
 }
