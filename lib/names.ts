@@ -51,6 +51,7 @@ export const platformNamespaces: readonly string[] = [
   "opencost",
   "prometheus",
   "kyverno",
+  "velero",
   "default",
 ];
 

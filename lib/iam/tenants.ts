@@ -39,6 +39,9 @@ export const canHaveBuckets = (name: string): boolean => !name.includes("--");
 /** The add-on of a Spoke whose applications order buckets. */
 export const bucketsAddon = "s3_buckets";
 
+/** The add-on of a Spoke whose backups are in a bucket that its Crossplane makes. */
+export const backupsAddon = "velero";
+
 /**
  * Of this account only, which the ARN of a bucket doesn't say. S3 has the key for all of its actions (Service Authorization Reference).
  */

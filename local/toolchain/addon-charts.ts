@@ -1,11 +1,14 @@
-import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { parseDocument } from "yaml";
+import { parseDocument, stringify } from "yaml";
 import { type AddonName, addonOf, addonVersion, isStandIn } from "./addons.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { copyModuleFolder } from "./charts.ts";
 import { run } from "./run.ts";
 import { standInChartSources, writeStandInChart } from "./stand-ins.ts";
+
+/** Charts of ours in the place of upstream's. */
+const ownCharts = join(import.meta.dirname, "addon-charts");
 
 const KYVERNO_API = "kyverno-api";
 
@@ -51,8 +54,15 @@ const completed: Partial<Readonly<Record<AddonName, (folder: string) => Promise<
 export async function addonChartsEntry(root: string, mirror: string, names: readonly AddonName[]): Promise<Entry> {
   const own = await readTexts(import.meta.dirname, ["addon-charts.ts", "addons.ts"]);
   const versions = names.map((name) => `${name} ${addonVersion(name)}`).join("\n");
+  const charts = names.flatMap((name) => addonOf(name).chart ?? []);
+  const assembled = charts.filter((chart) => "definitions" in chart).map(({ name }) => join("addon-charts", name));
+  const templates = await readTexts(import.meta.dirname, assembled);
   const standIns = names.some((name) => isStandIn(addonOf(name))) ? await standInChartSources() : {};
-  return { root, group: "addon-charts", key: contentKey({ ...own, ...standIns, mirror: basename(mirror), versions }) };
+  return {
+    root,
+    group: "addon-charts",
+    key: contentKey({ ...own, ...templates, ...standIns, mirror: basename(mirror), versions }),
+  };
 }
 
 /**
@@ -81,6 +91,16 @@ export async function ensureAddonCharts(
         continue;
       }
       const { chart, module } = addon;
+      if (chart?.definitions !== undefined) {
+        say(`${chart.name} ${chart.version}, a chart of ours`);
+        await cp(join(ownCharts, chart.name), folder, { recursive: true });
+        for (const definitions of chart.definitions) await copyModuleFolder(module, definitions, join(folder, "crds"));
+        const appVersion = addonVersion(name).replace(/^v/, "");
+        const about = { apiVersion: "v2", name: chart.name, version: chart.version, appVersion };
+        await writeFile(join(folder, "Chart.yaml"), stringify(about));
+        await run([helm, "package", folder, "--destination", dir]);
+        continue;
+      }
       if (chart?.folder === undefined) continue;
       say(`${chart.name} ${chart.version}`);
       await mkdir(folder, { recursive: true });

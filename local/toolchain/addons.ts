@@ -13,6 +13,7 @@ import {
   nodeExporterGroup,
   prometheusGroup,
   prometheusRelease,
+  veleroGroup,
 } from "./go-groups.ts";
 import { versionOf } from "./go-mod.ts";
 import type { Recipe } from "./images.ts";
@@ -30,7 +31,7 @@ interface GoAddon {
   /** The program's version, where the module's is another. */
   readonly release?: (moduleVersion: string) => string;
   /** None where no module has one: Git has plain manifests then. */
-  readonly chart?: ModuleChart | ToolchainChart;
+  readonly chart?: ModuleChart | ToolchainChart | OwnChart;
   /** By repository, as the chart's values name them. */
   readonly images: Readonly<Record<string, AddonImage>>;
 }
@@ -39,7 +40,7 @@ interface GoAddon {
 export interface StandInAddon {
   readonly standIn: Service;
   /** As upstream calls it, in the version that Git pins. */
-  readonly chart: { readonly name: string; readonly version: string; readonly folder?: undefined };
+  readonly chart: ToolchainChart;
   /** The image's repository; its tag is the chart's version, as upstream's charts have it. */
   readonly image: string;
 }
@@ -54,6 +55,7 @@ interface ModuleChart {
   readonly folder: string;
   /** The chart's appVersion, of which its templates make the tag of the images. */
   readonly appVersion: (version: string) => string;
+  readonly definitions?: undefined;
 }
 
 /** A chart that the toolchain's own mirror has (charts.ts). */
@@ -61,6 +63,16 @@ interface ToolchainChart {
   readonly name: string;
   readonly version: string;
   readonly folder?: undefined;
+  readonly definitions?: undefined;
+}
+
+/** A chart of ours in the place of upstream's, which no module has, under its name and version: addon-charts/<name>, with definitions of the module. */
+interface OwnChart {
+  readonly name: string;
+  readonly version: string;
+  readonly folder?: undefined;
+  /** Folders of the module with the CustomResourceDefinitions that upstream's chart has. */
+  readonly definitions: readonly string[];
 }
 
 interface AddonImage extends Omit<Recipe, "group"> {
@@ -218,6 +230,25 @@ export const addons = {
         program: "aws-load-balancer-controller",
         path: "/controller",
         user: "65532",
+      },
+    },
+  },
+  velero: {
+    group: veleroGroup,
+    module: "github.com/vmware-tanzu/velero",
+    // Chart.yaml of vmware-tanzu/helm-charts velero-12.1.0 has this program's version as its appVersion.
+    chart: { name: "velero", version: "12.1.0", definitions: ["config/crd/v1/bases", "config/crd/v2alpha1/bases"] },
+    images: {
+      // Dockerfile, on a base whose user has a name; the chart's values give it a number. Without the helpers for copies of volumes' files.
+      "docker.io/velero/velero": { program: "velero", path: "/velero", user: "65532:65532" },
+      // Dockerfile: run as an init container, it copies the plugin to where Velero looks for plugins.
+      "docker.io/velero/velero-plugin-for-aws": {
+        program: "cp-plugin",
+        path: "/bin/cp-plugin",
+        arguments: ["/plugins/velero-plugin-for-aws", "/target/velero-plugin-for-aws"],
+        beside: { "/plugins/velero-plugin-for-aws": "velero-plugin-for-aws" },
+        user: "65532:65532",
+        other: other(veleroGroup, "github.com/vmware-tanzu/velero-plugin-for-aws"),
       },
     },
   },

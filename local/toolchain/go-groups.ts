@@ -130,6 +130,12 @@ export const loadBalancerControllerGroup = addonGroup("aws-load-balancer-control
   ),
 }));
 
+// Alone: its own versions, with which its plugin for AWS is built too.
+export const veleroGroup = addonGroup("velero", (version) => ({
+  // hack/build.sh
+  "github.com/vmware-tanzu/velero/pkg/buildinfo.Version": version("github.com/vmware-tanzu/velero"),
+}));
+
 export const addonGroups: readonly GoGroup[] = [
   externalDnsGroup,
   certManagerGroup,
@@ -142,6 +148,7 @@ export const addonGroups: readonly GoGroup[] = [
   clusterApiGroup,
   argocdGroup,
   loadBalancerControllerGroup,
+  veleroGroup,
 ];
 
 /** The least Go release that builds all of these: the newest of their go directives. */

@@ -36,6 +36,10 @@ export interface Recipe {
   readonly program: string;
   readonly path: string;
   readonly user: string;
+  /** What the image's entrypoint gives the program. */
+  readonly arguments?: readonly string[];
+  /** More programs of the group, by their path in the image. */
+  readonly beside?: Readonly<Record<string, string>>;
   /** Folders of a module whose files are in the image, by their path there. */
   readonly folders?: { readonly module: string; readonly paths: Readonly<Record<string, string>> };
 }
@@ -144,10 +148,13 @@ export async function ensureImage(
     begins();
     const spec: ImageSpec = {
       reference,
-      entrypoint: [recipe.path],
+      entrypoint: [recipe.path, ...(recipe.arguments ?? [])],
       user: recipe.user,
       files: {
         [recipe.path]: { source: join(programs, recipe.program) },
+        ...Object.fromEntries(
+          Object.entries(recipe.beside ?? {}).map(([path, program]) => [path, { source: join(programs, program) }]),
+        ),
         ...(recipe.folders ? moduleFiles(recipe.folders) : {}),
       },
     };

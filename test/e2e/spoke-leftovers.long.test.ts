@@ -21,9 +21,12 @@ import {
   clusterOf,
   condition,
   fleet,
+  getOnSpoke,
   managedOf,
+  onSpoke,
   REMOVAL_SECONDS,
   system,
+  tryOnSpoke,
   untilGone,
   untilReady,
 } from "./support/spokes.ts";
@@ -130,6 +133,52 @@ async function leaveVolume(claim: string): Promise<string> {
   return made.VolumeId ?? "";
 }
 
+const driver = "ebs.csi.aws.com";
+const toolsOnSpoke = ["kustomizations.kustomize.toolkit.fluxcd.io", "tools", "--namespace", "flux-system"];
+const volumeOf = (claim: string) => getOnSpoke(SPOKE, ["persistentvolume", `pvc-${claim}`]);
+
+/**
+ * Makes the PersistentVolume of a volume, binds it to a claim and removes the claim. Nobody deletes what is Released: the embedded cloud has no
+ * EBS CSI driver, as if AWS refused.
+ */
+async function release(claim: string, volumeHandle: string, policy: "Delete" | "Retain"): Promise<void> {
+  const size = { storage: "8Gi" };
+  const spec = { accessModes: ["ReadWriteOnce"], storageClassName: "" };
+  const annotations = { "pv.kubernetes.io/provisioned-by": driver };
+  const items = [
+    {
+      ...{ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: `pvc-${claim}`, annotations } },
+      spec: {
+        ...{ ...spec, capacity: size, persistentVolumeReclaimPolicy: policy, csi: { driver, volumeHandle } },
+        claimRef: { namespace: "default", name: claim },
+      },
+    },
+    {
+      ...{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: claim, namespace: "default" } },
+      spec: { ...spec, volumeName: `pvc-${claim}`, resources: { requests: size } },
+    },
+  ];
+  await onSpoke(SPOKE, ["apply", "--filename", "-"], {
+    input: JSON.stringify({ apiVersion: "v1", kind: "List", items }),
+  });
+  const phase = (wanted: string) =>
+    eventually(60, async () => expect((await volumeOf(claim)).status.phase, claim).toBe(wanted));
+  await phase("Bound");
+  await onSpoke(SPOKE, ["delete", "persistentvolumeclaim", claim, "--namespace", "default"]);
+  await phase("Released");
+}
+
+/** Waits until the chain of the spoke is at its tools, which a volume on its way keeps, and says why. */
+const untilHeld = () =>
+  eventually(REMOVAL_SECONDS, async () => {
+    const { metadata } = await get(["kustomization", `${SPOKE}-tools`, "--namespace", "spokes"]);
+    expect(metadata.deletionTimestamp).toBeDefined();
+    const { stderr } = await tryOnSpoke(SPOKE, ["delete", ...toolsOnSpoke, "--dry-run=server"]);
+    expect(stderr).toContain(
+      "is removed after the volumes that the EBS CSI driver deletes; PersistentVolume pvc-asked",
+    );
+  });
+
 async function sweep(...more: string[]) {
   const { code, stdout, stderr } = await fleet(["sweep", SPOKE, ...more]);
   return { code, said: stdout + stderr };
@@ -141,10 +190,16 @@ test("a VPC that leftovers keep goes by one command, which touches nothing befor
   await untilReady(SPOKE);
   const { eni, group, balancers, targets } = await leave();
   const [kept, asked] = [await leaveVolume("kept"), await leaveVolume("asked")];
+  await release("kept", kept, "Retain");
+  await release("asked", asked, "Delete");
   expect(await sweep("--yes")).toMatchObject({ code: 2, said: expect.stringContaining("is not being removed") });
 
   await repository.remove(`spokes/fleet/${SPOKE}`);
   await repository.push(`Remove spoke ${SPOKE}`);
+  await untilHeld();
+  // As the Spoke's message says after 15 minutes: the volume stays in AWS.
+  const retain = JSON.stringify({ spec: { persistentVolumeReclaimPolicy: "Retain" } });
+  await onSpoke(SPOKE, ["patch", "persistentvolume", "pvc-asked", "--type", "merge", "--patch", retain]);
   await eventually(REMOVAL_SECONDS, async () => {
     const deleting = await condition(SPOKE, "Deleting");
     expect(deleting?.message).toContain("DependencyViolation");

@@ -35,14 +35,21 @@ const anySpoke = (resource: string, partition: string, workspace: string): strin
   resource
     // The page of karpenter: what narrows its calls of EC2 is the role.
     .replace(/^.*:ec2:\{aws_region\}:.*$/, "*")
+    // That of velero: a wildcard at the end of a bucket's name is what is in it, too.
+    .replace(/(:s3:::.*)\{aws_account_id\}(\/\*)?$/, "$1*")
     .replace("{aws_partition}", partition)
     .replace("{metrics_workspace_arn}", workspace)
     .replaceAll(/\{aws_(region|account_id)\}/g, "*")
     .replaceAll(/\{(aws_cluster_name|node_role_name)\}/g, "fleet-spoke-*");
 
-/** What the pages of the add-ons say may stand for several calls. */
+/** What the pages of the add-ons, and docs/guides/add-ons.md, say may stand for several calls. */
 const briefly = (action: string): string =>
-  action.replace(/^(ec2|elasticloadbalancing):Describe.*/, "$1:Describe*").replace(/^(dynamodb|sqs):.*/, "$1:*");
+  action
+    .replace(/^(ec2|elasticloadbalancing):Describe.*/, "$1:Describe*")
+    .replace(/^(dynamodb|sqs):.*/, "$1:*")
+    .replace(/^route53:List.*/, "route53:List*")
+    .replace(/^s3:(Get|Put|Delete)Object$/, "s3:*Object")
+    .replace(/^s3:.*Multipart.*/, "s3:*Multipart*");
 
 /** What a stack has to permit for all of them: the actions by the resources that they are permitted on. */
 export function addonPermissions(partition = "aws"): AddonPermission[] {

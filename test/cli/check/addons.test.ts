@@ -19,11 +19,12 @@ describe("the add-ons of a Spoke", () => {
   test.for([
     ["karpenter_nodes", "Kustomization karpenter-nodes depends on flux-system/karpenter, which does not exist there"],
     ["opencost", "Kustomization opencost depends on flux-system/prometheus, which does not exist there"],
+    ["velero", "Kustomization velero-bucket depends on flux-system/s3-buckets, which does not exist there"],
   ] as const)("are told where %s lacks the one that it depends on", ([addon, problem]) => {
     expect(problems(addon)).toContain(problem);
   });
 
-  test.for(["karpenter", "karpenter, karpenter_nodes", "opencost, prometheus"])("are good as %s", (addons) => {
+  test.for(["karpenter", "karpenter, karpenter_nodes", "opencost, prometheus", "s3_buckets, velero"])("are good as %s", (addons) => {
     expect(problems(addons)).toEqual([]);
   });
 });

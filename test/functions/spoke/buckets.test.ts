@@ -12,6 +12,26 @@ const onBuckets = (world: World): Statement[] =>
     ({ Effect, Action }: Statement) => Effect === "Allow" && Action.some((action) => action.startsWith("s3:")),
   );
 
+describe("a Spoke with backups", () => {
+  const named = (name: string) => {
+    const made = spoke({ addons: ["s3_buckets", "velero"] });
+    return new World({ ...made, metadata: { ...made.metadata, name } });
+  };
+  const longest = "b".repeat(33 - "fleet-spoke-".length);
+
+  it("has a name with which the bucket's is not longer than S3 takes", () => {
+    const good = named(longest);
+    expect(good.settle().ready).toBe(true);
+    expect(good.condition("SpecAccepted")).toMatchObject({ status: "True" });
+    const refused = named(`${longest}b`);
+    refused.settle();
+    expect(refused.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonsNotPermitted" });
+    expect(refused.condition("SpecAccepted")?.message).toMatch(
+      /spec.addons velero: .* 64 characters, of which S3 takes 63\. .* shorter by 1$/,
+    );
+  });
+});
+
 describe("a Spoke whose applications order buckets", () => {
   it("gives its own Crossplane the right to make them under the cluster's name, and takes it back", () => {
     const world = new World(spoke({ addons }));

@@ -38,7 +38,7 @@ describe("npm start", () => {
     "refuses %s and says what is allowed",
     (argument) =>
       expect(() => startOptions([argument])).toThrow(
-        "allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, aws_load_balancer_controller, ack_dynamodb, ack_sqs",
+        "allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, aws_load_balancer_controller, velero, ack_dynamodb, ack_sqs",
       ),
   );
 });
@@ -58,5 +58,5 @@ describe("the add-ons of an instance", () => {
   });
 
   test("with a name that nobody knows are refused before anything is built", () =>
-    expect(prepareAddons(instanceAt(folder(), 0), ["velero"])).rejects.toThrow('unknown add-on "velero"'));
+    expect(prepareAddons(instanceAt(folder(), 0), ["istio"])).rejects.toThrow('unknown add-on "istio"'));
 });

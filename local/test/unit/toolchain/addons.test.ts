@@ -41,6 +41,8 @@ describe("the add-ons that are off by default", () => {
       "registry.k8s.io/cluster-api/cluster-api-controller:v1.12.0",
       "registry.k8s.io/cluster-api-aws/cluster-api-aws-controller:v2.11.1",
       "public.ecr.aws/eks/aws-load-balancer-controller:v3.2.2",
+      "docker.io/velero/velero:v1.18.1",
+      "docker.io/velero/velero-plugin-for-aws:v1.14.3",
       "public.ecr.aws/aws-controllers-k8s/dynamodb-controller:1.9.2",
       "public.ecr.aws/aws-controllers-k8s/sqs-controller:1.6.1",
     ]));
@@ -71,7 +73,7 @@ describe("the add-ons that are off by default", () => {
     for (const name of addonNames) {
       const addon = addonOf(name);
       const { chart } = addon;
-      if (!isStandIn(addon) && chart?.folder === undefined && chart !== undefined)
+      if (!isStandIn(addon) && chart !== undefined && chart.folder === undefined && chart.definitions === undefined)
         expect(chartVersions).toHaveProperty(chart.name, chart.version);
       else expect(Object.keys(chartVersions)).not.toContain(chart?.name);
       for (const image of addonImages(name)) expect(Object.values(imageReferences)).not.toContain(image);
@@ -81,8 +83,10 @@ describe("the add-ons that are off by default", () => {
   test("name the program of each image among those of its Go module", () => {
     for (const addon of addonNames.map(addonOf)) {
       if (isStandIn(addon)) continue;
-      for (const { program, other } of Object.values(addon.images))
-        expect((other?.group ?? addon.group).programs).toContain(program);
+      for (const { program, beside = {}, other } of Object.values(addon.images))
+        expect((other?.group ?? addon.group).programs).toEqual(
+          expect.arrayContaining([program, ...Object.values(beside)]),
+        );
     }
   });
 
@@ -120,6 +124,6 @@ describe("names of add-ons", () => {
     expect(readAddonNames(["cert_manager", "external_dns", "cert_manager"])).toEqual(["external_dns", "cert_manager"]));
   test("that nobody knows are refused with those that are allowed", () =>
     expect(() => readAddonNames(["external-dns", "cert_manager", ""])).toThrow(
-      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, aws_load_balancer_controller, ack_dynamodb, ack_sqs',
+      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, aws_load_balancer_controller, velero, ack_dynamodb, ack_sqs',
     ));
 });
