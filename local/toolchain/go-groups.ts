@@ -130,6 +130,12 @@ export const loadBalancerControllerGroup = addonGroup("aws-load-balancer-control
   ),
 }));
 
+// Alone, with the Kubernetes versions of its own go.mod.
+export const karpenterGroup = addonGroup("karpenter", (version) => ({
+  // Makefile
+  "sigs.k8s.io/karpenter/pkg/operator.Version": version("github.com/aws/karpenter-provider-aws").slice(1),
+}));
+
 export const addonGroups: readonly GoGroup[] = [
   externalDnsGroup,
   certManagerGroup,
@@ -142,6 +148,7 @@ export const addonGroups: readonly GoGroup[] = [
   clusterApiGroup,
   argocdGroup,
   loadBalancerControllerGroup,
+  karpenterGroup,
 ];
 
 /** The least Go release that builds all of these: the newest of their go directives. */

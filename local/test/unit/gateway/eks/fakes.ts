@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LaunchedInstance } from "../../../../gateway/aws/instances.ts";
 import type { AwsLookups } from "../../../../gateway/aws/lookups.ts";
 import type { PeeredRoute } from "../../../../gateway/aws/peering.ts";
 import type { ScalingGroup } from "../../../../gateway/aws/scaling-groups.ts";
@@ -41,6 +42,17 @@ export interface FakeAws extends AwsLookups {
   readonly admitted: Map<string, string[]>;
   /** Ways to other VPCs, by subnet. */
   readonly peered: Map<string, PeeredRoute[]>;
+  /** Instances that somebody launched, by their id. */
+  readonly instances: Map<string, FakeInstance>;
+  /** Those that ended. */
+  readonly ended: string[];
+}
+
+/** An instance, with its user data and the role of its profile. */
+export interface FakeInstance extends Omit<LaunchedInstance, "id"> {
+  readonly userData: string;
+  /** What the gateway said of it. */
+  addresses?: string;
 }
 
 /** An account with the roles and the network that the tests use. */
@@ -64,9 +76,25 @@ export function fakeAws(clusterQuota = 100): FakeAws {
   const admitted = new Map<string, string[]>();
   const peered = new Map<string, PeeredRoute[]>();
   const cidrs: Record<string, string[]> = { "vpc-1": ["10.0.0.0/16"], "vpc-2": ["10.1.0.0/16"] };
+  const instances = new Map<string, FakeInstance>();
+  const ended: string[] = [];
   return {
     groups,
     scaling,
+    instances,
+    ended,
+    launchedInstances: async () => [...instances].map(([id, { userData: _, ...instance }]) => ({ id, ...instance })),
+    userData: async (id) => instances.get(id)?.userData ?? "",
+    roleOfProfile: async (name) => (name === "empty" ? undefined : roleArn(name)),
+    instanceSize: async () => ({ cpus: 2, memoryMib: 8192 }),
+    keepInstance: async (id, address, pods) => {
+      const instance = instances.get(id);
+      if (instance !== undefined) instance.addresses = `${address} ${pods}`;
+    },
+    endInstance: async (id) => {
+      instances.delete(id);
+      ended.push(id);
+    },
     keepScalingGroup: async (group) => void scaling.set(group.name, group),
     removeScalingGroup: async (name) => void scaling.delete(name),
     nat,
