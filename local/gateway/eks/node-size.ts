@@ -1,5 +1,4 @@
 import { availableParallelism, totalmem } from "node:os";
-import { quantityToScalar } from "@kubernetes/client-node";
 import type { InstanceSize } from "../aws/instances.ts";
 
 const MIB = 2 ** 20;
@@ -43,5 +42,23 @@ export function reservedOn(
   };
 }
 
-const milli = (quantity = "0"): number => Math.ceil(Number(quantityToScalar(quantity)) * 1000);
-const mib = (quantity = "0"): number => Math.ceil(Number(quantityToScalar(quantity)) / MIB);
+const UNITS: Readonly<Record<string, number>> = {
+  m: 1 / 1000,
+  Ki: 2 ** 10,
+  Mi: MIB,
+  Gi: 2 ** 30,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+};
+
+/** The number that a quantity of Kubernetes stands for. */
+function scalar(quantity: string): number {
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(m|[KMG]i|[kMG])?$/.exec(quantity) ?? [];
+  if (number === undefined)
+    throw new Error(`NodeConfig: got the quantity ${quantity}, allowed are numbers with m, k, M, G, Ki, Mi or Gi`);
+  return Number(number) * (UNITS[unit] ?? 1);
+}
+
+const milli = (quantity = "0"): number => Math.ceil(scalar(quantity) * 1000);
+const mib = (quantity = "0"): number => Math.ceil(scalar(quantity) / MIB);
