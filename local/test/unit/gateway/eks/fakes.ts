@@ -10,6 +10,7 @@ import { reconciler } from "../../../../gateway/eks/reconcile/cluster.ts";
 import type { ReconcileContext } from "../../../../gateway/eks/reconcile/context.ts";
 import { endpointKeeper } from "../../../../gateway/eks/reconcile/endpoints.ts";
 import { eksApi } from "../../../../gateway/eks/router.ts";
+import { selfManagedNodes } from "../../../../gateway/eks/self-managed-nodes.ts";
 import { openStore, type Store } from "../../../../gateway/eks/store.ts";
 import { WorkQueue } from "../../../../work-queue.ts";
 import { ACCOUNT, type Answer, type Asked, CALLER, callsOf, place } from "../calls.ts";
@@ -138,6 +139,10 @@ export interface FakeEks {
   call(method: string, path: string, body?: object, caller?: string): Promise<Answer>;
   /** Lets background work come to rest. */
   settle(): Promise<void>;
+  /** Looks at the account's instances, as the gateway does when one starts or ends; says when it looks again. */
+  lookAtInstances(): Promise<number | "wait">;
+  /** What was logged of instances. */
+  readonly logged: string[];
   /** Has a change of the network seen, as the gateway does after calls of EC2. */
   keepEndpoints(): Promise<void>;
   worker: WorkQueue;
@@ -168,6 +173,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     webhookUrl: (cluster) => `https://127.100.0.1:9444/mutate/${cluster}`,
   };
   const reconcile = reconciler(context);
+  const logged: string[] = [];
   const { asked, call } = callsOf((request, by) => eksApi(request, context, by));
   const eks: FakeEks = {
     store,
@@ -177,6 +183,8 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     asked,
     errors,
     keepEndpoints,
+    lookAtInstances: selfManagedNodes(context, (line) => void logged.push(line)),
+    logged,
     clock: 1_000_000,
     worker: new WorkQueue({
       // The background looks again sooner than the gateway's.
