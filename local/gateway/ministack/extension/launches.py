@@ -202,9 +202,7 @@ def extend(_app, _secret):
                     made.setdefault(at, []).append(started(choice)["InstanceId"])
                     break
                 failed[at] = problem
-        for tags in (choices[0]["tags"].get("fleet"),):
-            if tags:
-                ec2._tags[fleet] = [{"Key": key, "Value": value} for key, value in tags.items()]
+        ec2._tags[fleet] = [{"Key": key, "Value": value} for key, value in choices[0]["tags"].get("fleet", {}).items()]
         instances = "".join(
             f"<item>{told(choices[at])}<instanceIds>{''.join(f'<item>{id_}</item>' for id_ in ids)}</instanceIds>"
             f"<instanceType>{choices[at]['type']}</instanceType></item>"
