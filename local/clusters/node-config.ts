@@ -32,6 +32,8 @@ export interface NodeOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly Taint[];
   readonly instanceType: string;
+  /** Further fields of KubeletConfiguration. Those that all nodes here have in common can't be among them. */
+  readonly kubelet?: Readonly<Record<string, unknown>>;
   /** Availability zone, like `us-east-1a`. */
   readonly zone: string;
   /** `i-…`: part of the node's providerID. */
@@ -165,6 +167,8 @@ export function kubeletConfig(
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
+    clusterDNS: [cluster.dnsAddress],
+    ...options.kubelet,
     containerRuntimeEndpoint: `unix://${nodeFiles(node).containerdSocket}`,
     cgroupDriver: "cgroupfs",
     cgroupRoot: node.cgroup,
@@ -177,7 +181,6 @@ export function kubeletConfig(
     tlsCertFile: serving.certificate,
     tlsPrivateKeyFile: serving.key,
     clusterDomain: "cluster.local",
-    clusterDNS: [cluster.dnsAddress],
     // Pods with dnsPolicy Default get no name server: there is nothing outside the instance that they could ask.
     resolvConf: "",
     providerID: `aws:///${options.zone}/${options.instanceId}`,

@@ -9,6 +9,7 @@ import { accountsOfKeys } from "./aws/account-of-key.ts";
 import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
 import { jsonResponse } from "./aws/http.ts";
+import { changesInstances } from "./aws/instance-changes.ts";
 import { awsLookups } from "./aws/lookups.ts";
 import { backgroundWork } from "./background.ts";
 import { byAccount } from "./by-account.ts";
@@ -21,6 +22,7 @@ import { associationOf } from "./eks/pod-identity.ts";
 import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
+import { selfManagedNodes } from "./eks/self-managed-nodes.ts";
 import { type InstanceStore, openStore } from "./eks/store.ts";
 import { changesBalancers } from "./elb/changes.ts";
 import type { balancing } from "./elb/service.ts";
@@ -122,6 +124,12 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     const { name, account } = parseClusterId(id);
     return reconcilers(account)(name);
   });
+  const nodesOf = byAccount((account) => selfManagedNodes(eksOf(account), log));
+  const instances = backgroundWork("instances of", log, (account) => nodesOf(account)());
+  const lookAtInstances = () => {
+    const accounts = store.list().map(({ cluster }) => parseClusterId(clusterIdOf(cluster)).account);
+    for (const account of new Set([ACCOUNT, ...accounts])) instances.add(account);
+  };
   const balancers = backgroundWork("load balancers of", log, async () => {
     balanced ??= (await import("./elb/service.ts")).balancing(
       instance,
@@ -153,6 +161,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
         const response = await forward(forwarded, headers);
         if (changesReach(forwarded)) endpoints.add("all");
         if (changesBalancers(forwarded)) balancers.add(ACCOUNT);
+        if (changesInstances(forwarded)) lookAtInstances();
         return response;
       },
       key,
@@ -225,11 +234,13 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   // Continues what a killed gateway left half done.
   for (const record of store.list()) work.add(clusterIdOf(record.cluster));
   balancers.add(ACCOUNT);
+  lookAtInstances();
   return {
     close: async () => {
       await work.stop();
       await endpoints.stop();
       await balancers.stop();
+      await instances.stop();
       balanced?.close();
       await aps.stop();
       await (await grafana)?.stop();

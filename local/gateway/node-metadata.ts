@@ -5,7 +5,10 @@ import type { Store } from "./eks/store.ts";
 import type { Handler } from "./listeners.ts";
 import type { ServiceSession, SessionCredentials } from "./sts/service-session.ts";
 
-/** Gives a node, by `GET /nodes/<cluster>/<number>/credentials`, credentials of its node group's role, as EC2's metadata service does. */
+/**
+ * Gives a node, by `GET /nodes/<cluster>/<number>/credentials`, credentials of its node group's role or of that of its instance profile, as
+ * EC2's metadata service does.
+ */
 export function nodeMetadata(
   store: Pick<Store, "find">,
   assume: (session: ServiceSession) => Promise<SessionCredentials>,
@@ -13,17 +16,14 @@ export function nodeMetadata(
   return async ({ url }) => {
     const path = pathOf(url);
     const asked = nodeCredentialsRoute(path);
-    const groups = Object.values(store.find(asked?.cluster ?? "")?.nodegroups ?? {});
-    for (const { nodegroup, nodes } of groups) {
-      const node = nodes.find(({ number }) => number === asked?.node);
-      if (node === undefined) continue;
-      const { role: _, ...credentials } = await assume({
-        service: "ec2.amazonaws.com",
-        roleArn: nodegroup.nodeRole,
-        sessionName: node.instanceId,
-      });
-      return jsonResponse(200, credentials);
-    }
-    return jsonResponse(404, { message: `there is no node at ${path}` });
+    const { nodegroups = {}, selfManagedNodes = [] } = store.find(asked?.cluster ?? "") ?? {};
+    const ofGroups = Object.values(nodegroups).flatMap(({ nodegroup, nodes }) =>
+      nodes.map((node) => ({ ...node, role: nodegroup.nodeRole })),
+    );
+    const found = [...ofGroups, ...selfManagedNodes].find(({ number }) => number === asked?.node);
+    if (found === undefined) return jsonResponse(404, { message: `there is no node at ${path}` });
+    const session = { service: "ec2.amazonaws.com", roleArn: found.role ?? "", sessionName: found.instanceId };
+    const { role: _, ...credentials } = await assume(session);
+    return jsonResponse(200, credentials);
   };
 }

@@ -21,6 +21,9 @@ interface Dependency {
   readonly repository?: string;
 }
 
+/** Karpenter's definitions, its AWS provider's among them. */
+const KARPENTER_CRDS = "pkg/apis/crds";
+
 /** What a chart's source lacks that upstream's release puts in. */
 const completed: Partial<Readonly<Record<AddonName, (folder: string) => Promise<void>>>> = {
   // make/manifests.mk
@@ -31,6 +34,15 @@ const completed: Partial<Readonly<Record<AddonName, (folder: string) => Promise<
     await rename(template, join(folder, "Chart.yaml"));
     for (const name of ["README.template.md", "signkey_annotation.txt", "values.linter.exceptions"])
       await rm(join(folder, name));
+  },
+  // hack/release/common.sh names the image in values.yaml, with a digest that an image made here doesn't have. `crds` is a symbolic link to
+  // the definitions, and a module has none.
+  async karpenter(folder) {
+    const values = parseDocument(await readFile(join(folder, "values.yaml"), "utf8"));
+    values.setIn(["controller", "image", "tag"], addonVersion("karpenter"));
+    values.deleteIn(["controller", "image", "digest"]);
+    await writeFile(join(folder, "values.yaml"), String(values));
+    await copyModuleFolder("github.com/aws/karpenter-provider-aws", KARPENTER_CRDS, join(folder, "crds"));
   },
   // The definitions of its API come from a module of their own; the other two dependencies are off in the fleet.
   async kyverno(folder) {

@@ -6,6 +6,7 @@ import {
   externalDnsGroup,
   type GoGroup,
   imageAutomationGroup,
+  karpenterGroup,
   kubeStateMetricsGroup,
   kyvernoGroup,
   loadBalancerControllerGroup,
@@ -231,6 +232,23 @@ export const addons = {
         path: "/controller",
         user: "65532",
       },
+    },
+  },
+  karpenter: {
+    group: karpenterGroup,
+    module: "github.com/aws/karpenter-provider-aws",
+    // Tags of its image and numbers of its chart have no v.
+    release: (version) => version.slice(1),
+    chart: {
+      name: "karpenter",
+      version: "1.14.1",
+      isReleased: true,
+      folder: "charts/karpenter",
+      appVersion: (version) => version,
+    },
+    // .ko.yaml: ko puts the program below /ko-app; the chart runs it as another user than root.
+    images: {
+      "public.ecr.aws/karpenter/controller": { program: "controller", path: "/ko-app/controller", user: "65532" },
     },
   },
   velero: {

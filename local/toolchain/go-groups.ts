@@ -130,6 +130,12 @@ export const loadBalancerControllerGroup = addonGroup("aws-load-balancer-control
   ),
 }));
 
+// Alone, with the Kubernetes versions of its own go.mod.
+export const karpenterGroup = addonGroup("karpenter", (version) => ({
+  // Makefile
+  "sigs.k8s.io/karpenter/pkg/operator.Version": version("github.com/aws/karpenter-provider-aws").slice(1),
+}));
+
 // Alone: its own versions, with which its plugin for AWS is built too.
 export const veleroGroup = addonGroup("velero", (version) => ({
   // hack/build.sh
@@ -148,6 +154,7 @@ export const addonGroups: readonly GoGroup[] = [
   clusterApiGroup,
   argocdGroup,
   loadBalancerControllerGroup,
+  karpenterGroup,
   veleroGroup,
 ];
 

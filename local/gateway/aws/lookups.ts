@@ -15,6 +15,7 @@ import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import type { Quota } from "../../product.ts";
 import type { rootCredentials } from "../key.ts";
+import { launchedInstances } from "./instances.ts";
 import { vpcNetwork } from "./peering.ts";
 import { scalingGroups } from "./scaling-groups.ts";
 
@@ -43,6 +44,7 @@ export function awsLookups(options: LookupOptions) {
   const serviceQuotas = new ServiceQuotasClient(config);
   return {
     ...scalingGroups(options),
+    ...launchedInstances(options, ec2, iam),
     role: (name: string) =>
       unlessMissing(async () => {
         const { Role: role } = await iam.send(new GetRoleCommand({ RoleName: name }));

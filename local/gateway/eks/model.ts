@@ -1,5 +1,6 @@
 import type * as eks from "@aws-sdk/client-eks";
 import type { Known, Wire } from "../aws/wire.ts";
+import type { NodeTaint } from "./node-config.ts";
 
 export type Cluster = Known<
   Wire<eks.Cluster>,
@@ -61,6 +62,25 @@ export interface NodeRecord {
   missingSince?: number;
 }
 
+/** An instance of EC2 that joined a cluster by itself: its user data names the cluster. */
+export interface SelfManagedNode {
+  /** 0 to 3 within the cluster. */
+  readonly number: number;
+  readonly name: string;
+  readonly instanceId: string;
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly subnet: string;
+  /** ARN of the role in its instance profile. */
+  readonly role: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly NodeTaint[];
+  /** Fields of KubeletConfiguration. */
+  readonly kubelet: Readonly<Record<string, unknown>>;
+  /** Its instance shuts down. */
+  leaving?: true;
+}
+
 export interface NodegroupRecord {
   nodegroup: Nodegroup;
   nodes: NodeRecord[];
@@ -109,6 +129,8 @@ export interface ClusterRecord {
    */
   preserved: Record<string, Pick<Addon, "configurationValues">>;
   nodegroups: Record<string, NodegroupRecord>;
+  /** Absent while there was none. */
+  selfManagedNodes?: SelfManagedNode[];
   accessEntries: Record<string, AccessEntryRecord>;
   addons: Record<string, Addon>;
   podIdentityAssociations: Record<string, PodIdentityRecord>;

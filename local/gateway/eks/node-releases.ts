@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { KUBERNETES_VERSIONS } from "../../clusters/options.ts";
 import { invalidParameter } from "./errors.ts";
 
@@ -10,14 +11,27 @@ const nodeReleases = (version: string): string[] => DATES.map((date) => `${versi
 /** The release of a node group that asks for none. */
 const newestRelease = (version: string): string => nodeReleases(version).at(-1) as string;
 
-/** Systems Manager's public parameters with the newest releases (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs"). */
+const NODE_AMIS = "/aws/service/eks/optimized-ami";
+
+/** The AMI of a release, by its name: the id is ours. */
+const amiOf = (name: string): string => `ami-0${createHash("sha1").update(name).digest("hex").slice(0, 16)}`;
+
+/**
+ * Systems Manager's public parameters with the newest releases, and with the AMI of each (EKS User Guide, "Retrieve recommended Amazon Linux
+ * AMI IDs"; the names of releases as in aws/karpenter-provider-aws, pkg/providers/amifamily/al2023.go).
+ */
 export const publicParameters = (): Record<string, string> =>
   Object.fromEntries(
     KUBERNETES_VERSIONS.flatMap((version) =>
-      ["x86_64", "arm64"].map((architecture) => [
-        `/aws/service/eks/optimized-ami/${version}/amazon-linux-2023/${architecture}/standard/recommended/release_version`,
-        newestRelease(version),
-      ]),
+      ["x86_64", "arm64"].flatMap((architecture) => {
+        const folder = `${NODE_AMIS}/${version}/amazon-linux-2023/${architecture}/standard`;
+        const amis = DATES.map((date) => `amazon-eks-node-al2023-${architecture}-standard-${version}-v${date}`);
+        return [
+          [`${folder}/recommended/release_version`, newestRelease(version)],
+          [`${folder}/recommended/image_id`, amiOf(amis.at(-1) as string)],
+          ...amis.map((name) => [`${folder}/${name}/image_id`, amiOf(name)]),
+        ];
+      }),
     ),
   );
 

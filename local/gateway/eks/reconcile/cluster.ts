@@ -11,6 +11,7 @@ import { type Again, type ReconcileContext, soonest } from "./context.ts";
 import { networkPolicyStep } from "./network-policy.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
 import { podIdentityAgentStep } from "./pod-identity-agent.ts";
+import { selfManagedNodesStep } from "./self-managed-nodes.ts";
 
 /** Failed starts after which a cluster is FAILED. */
 const ATTEMPTS = 3;
@@ -53,6 +54,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     const kube = await context.clusters.of(name).kube();
     const access = await accessStep(context, name, kube);
     const nodes = await nodegroupsStep(withNodes, name, kube);
+    await selfManagedNodesStep(withNodes, name);
     // Before the add-ons become ACTIVE.
     await networkPolicyStep(withNodes, name, kube);
     await podIdentityAgentStep(withNodes, name);

@@ -36,7 +36,7 @@ export function endpointKeeper(
 }
 
 async function reachOf({ clusters, aws }: EksContext, record: ClusterRecord): Promise<Reach[]> {
-  const { number, cluster, nodegroups } = record;
+  const { number, cluster, nodegroups, selfManagedNodes = [] } = record;
   const { apiAddress: address, nodesCidr } = clusters.of(cluster.name).addresses(number);
   if (address === undefined || nodesCidr === undefined) return [];
   const { vpcId = "", clusterSecurityGroupId, securityGroupIds = [], subnetIds = [] } = cluster.resourcesVpcConfig;
@@ -46,7 +46,8 @@ async function reachOf({ clusters, aws }: EksContext, record: ClusterRecord): Pr
     groups.length === 0 ? [] : aws.admittedCidrs(groups, API_PORT),
     aws.network(vpcId),
   ]);
-  const nodeSubnets = Object.values(nodegroups).flatMap(({ nodegroup }) => nodegroup.subnets);
+  const ofGroups = Object.values(nodegroups).flatMap(({ nodegroup }) => nodegroup.subnets);
+  const nodeSubnets = [...ofGroups, ...selfManagedNodes.map(({ subnet }) => subnet)];
   const vpc = { id: vpcId, cidrs: network.cidrs };
   const routes = {
     nodes: [...new Set(nodeSubnets)].map(network.peeredRoutes),

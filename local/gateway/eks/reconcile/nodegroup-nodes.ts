@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { NodeOptions } from "../../../clusters/node-config.ts";
-import { MAX_NODES } from "../../../instance/index.ts";
 import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
+import { freeNode } from "../node-numbers.ts";
 import { TAINT_EFFECTS } from "../nodegroup-config.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
@@ -28,13 +28,16 @@ export interface NodesContext extends EksContext {
 }
 
 /** The nodes of a cluster that this process has started. */
-export function startedNodesOf({ startedNodes }: Pick<NodesContext, "startedNodes">, { nodegroups }: ClusterRecord) {
-  return Object.values(nodegroups)
-    .flatMap(({ nodes }) => nodes)
-    .flatMap(({ number, instanceId }) => {
+export function startedNodesOf(
+  { startedNodes }: Pick<NodesContext, "startedNodes">,
+  { nodegroups, selfManagedNodes = [] }: ClusterRecord,
+) {
+  return [...Object.values(nodegroups).flatMap(({ nodes }) => nodes), ...selfManagedNodes].flatMap(
+    ({ number, instanceId }) => {
       const started = startedNodes.get(instanceId);
       return started === undefined ? [] : [{ number, started }];
-    });
+    },
+  );
 }
 
 /** One pass over one node group. */
@@ -112,11 +115,6 @@ export async function applySize(work: Work): Promise<void> {
       });
     }
   });
-}
-
-function freeNode(record: ClusterRecord): number | undefined {
-  const taken = new Set(Object.values(record.nodegroups).flatMap((group) => group.nodes.map((node) => node.number)));
-  return Array.from({ length: MAX_NODES }, (_, number) => number).find((number) => !taken.has(number));
 }
 
 export async function stopNode(work: Work, { number, instanceId }: NodeRecord): Promise<void> {

@@ -31,7 +31,7 @@ class Call:
     resources: list
     # Condition keys beside ministack's.
     context: dict = dataclasses.field(default_factory=dict)
-    # Rights that the call needs as well: service, action, resource, condition keys.
+    # Rights that the call needs as well: service, action, resource, condition keys; None for one that is the call's and not theirs.
     also: list = dataclasses.field(default_factory=list)
 
     def arn(self, resource):
@@ -94,7 +94,8 @@ def extend(_app, _secret):
             rights = [(service, iam_action, arn, {}) for arn in resources] + call.also
             for of, wanted, arn, keys in rights:
                 # What the request says counts for the rights of its own service.
-                denied = original(access_key_id, wanted, of, region, arn, {**context, **keys} if of == service else keys)
+                own = {**context, **keys} if of == service else keys
+                denied = original(access_key_id, wanted, of, region, arn, {key: value for key, value in own.items() if value is not None})
                 if denied:
                     _denied_as.set((wanted, arn))
                     return denied

@@ -18,6 +18,8 @@ _MAKES = {
     "CreateSecurityGroup": "security-group", "CreateSnapshot": "snapshot", "CreateSubnet": "subnet", "CreateVolume": "volume",
     "CreateFlowLogs": "vpc-flow-log", "CreateVpc": "vpc", "CreateVpcEndpoint": "vpc-endpoint", "CreateVpcPeeringConnection": "vpc-peering-connection",
 }
+# What these make is the only resource that they are asked for, whatever they name.
+_ASKED_FOR_THAT_ALONE = ("CreateLaunchTemplate",)
 # Where a VPC has the blocks that vpc_blocks.py adds.
 VPC_BLOCKS = "_fleet_blocks"
 # Where a route leads is no resource of the call that makes it.
@@ -82,7 +84,8 @@ def request_resources(ec2, call):
         return (), False
     made = (f"{_MAKES[call.operation]}/*",) if call.operation in _MAKES else ()
     skipped = ("GatewayId", "NatGatewayId", "VpcPeeringConnectionId") if call.operation in _TARGETS else ()
-    values = [call.param(name) for name in call.params if name not in skipped]
+    named = () if call.operation in _ASKED_FOR_THAT_ALONE else call.params
+    values = [call.param(name) for name in named if name not in skipped]
     ids = dict.fromkeys(id_ for value in values for id_ in identified(ec2, value))
     found = tuple(f"{_TYPES[kind[1]]}/{id_}" for id_ in ids if (kind := _ID.match(id_)) and kind[1] in _TYPES)
     return (*made, *found), bool(made) and any(_TAGGED.match(name) for name in call.params)

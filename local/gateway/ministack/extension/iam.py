@@ -37,8 +37,9 @@ def extend(_app, _secret):
             yield "iam:AWSServiceName", param("AWSServiceName")
 
     def tags(arn):
-        provider = iam._oidc_providers.get(arn)
-        return {tag["Key"]: tag["Value"] for tag in provider.get("Tags") or []} if provider else None
+        profile = arn.partition(":instance-profile/")[2].rpartition("/")[2]
+        tagged = iam._instance_profiles.get(profile) if profile else iam._oidc_providers.get(arn)
+        return {tag["Key"]: tag["Value"] for tag in tagged.get("Tags") or []} if tagged else None
 
     CALLS["iam"] = named
     TAGS["iam"] = tags

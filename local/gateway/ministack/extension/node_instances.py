@@ -1,6 +1,7 @@
 """Nodes as instances of EC2."""
 
 import ipaddress
+import re
 
 # The size of a prefix that the VPC CNI gives to an interface for pods (EKS User Guide, "Assign more IP addresses to Amazon EKS nodes with prefixes").
 _PREFIX = 28
@@ -22,15 +23,20 @@ def extend(_app, _secret):
         known = [nodes[id_] for id_ in asked if id_ in nodes]
         if not known:
             return original(params)
-        if len(known) < len(asked):
-            absent = next(id_ for id_ in asked if id_ not in nodes)
-            return ec2._error("InvalidInstanceID.NotFound", f"The instance ID '{absent}' does not exist", 400)
+        others = [id_ for id_ in asked if id_ not in nodes]
+        told = ""
+        if others:
+            rest = {name: value for name, value in params.items() if not name.startswith("InstanceId.")}
+            status, headers, body = original({**rest, **{f"InstanceId.{at}": [id_] for at, id_ in enumerate(others, 1)}})
+            if status != 200:
+                return status, headers, body
+            told = re.search(r"<reservationSet>(.*)</reservationSet>", body.decode(), re.DOTALL)[1]
         items = "".join(
             f"<item><reservationId>r-{node['Id'][2:]}</reservationId><ownerId>{ec2.get_account_id()}</ownerId><groupSet/>"
             f"<instancesSet>{instance(node)}</instancesSet></item>"
             for node in known
         )
-        return ec2._xml(200, "DescribeInstancesResponse", f"<reservationSet>{items}</reservationSet>")
+        return ec2._xml(200, "DescribeInstancesResponse", f"<reservationSet>{items}{told}</reservationSet>")
 
     def instance(node):
         subnet = ec2._subnets.get(node["Subnet"]) or {}
@@ -38,16 +44,19 @@ def extend(_app, _secret):
         groups = f"<groupSet><item><groupId>{node['Group']}</groupId><groupName>{group.get('GroupName', '')}</groupName></item></groupSet>"
         place = f"<subnetId>{node['Subnet']}</subnetId><vpcId>{subnet.get('VpcId', '')}</vpcId>"
         address = f"<privateIpAddress>{node['Address']}</privateIpAddress>"
-        prefixes = "".join(
-            f"<item><ipv4Prefix>{prefix}</ipv4Prefix></item>" for prefix in ipaddress.ip_network(node["Pods"]).subnets(new_prefix=_PREFIX)
-        )
         return (
             f"<item><instanceId>{node['Id']}</instanceId><instanceState><code>16</code><name>running</name></instanceState>"
             f"<placement><availabilityZone>{node['Zone']}</availabilityZone></placement>{address}{place}{groups}<networkInterfaceSet><item>"
             f"<networkInterfaceId>{node['Id'].replace('i-', 'eni-', 1)}</networkInterfaceId>{place}{address}{groups}<status>in-use</status>"
             f"<attachment><deviceIndex>0</deviceIndex><status>attached</status></attachment>"
             f"<privateIpAddressesSet><item>{address}<primary>true</primary></item></privateIpAddressesSet>"
-            f"<ipv4PrefixSet>{prefixes}</ipv4PrefixSet></item></networkInterfaceSet></item>"
+            f"{prefixes(node['Pods'])}</item></networkInterfaceSet></item>"
         )
 
     ec2._ACTION_MAP["DescribeInstances"] = describe
+
+
+def prefixes(block):
+    """The prefixes of an interface that pods with addresses of this block have."""
+    items = "".join(f"<item><ipv4Prefix>{prefix}</ipv4Prefix></item>" for prefix in ipaddress.ip_network(block).subnets(new_prefix=_PREFIX))
+    return f"<ipv4PrefixSet>{items}</ipv4PrefixSet>"

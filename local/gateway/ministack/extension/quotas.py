@@ -14,6 +14,7 @@ QUOTAS = {
     ("vpc", "L-FE5A380F"): {"name": "NAT gateways per Availability Zone", "default": 5},
     ("vpc", "L-1B52E74A"): {"name": "Gateway VPC endpoints per Region", "default": 20},
     ("ec2", "L-0263D0A3"): {"name": "EC2-VPC Elastic IPs", "default": 5},
+    ("ec2", "L-1216C47A"): {"name": "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", "default": 5},
     ("eks", "L-1194D53C"): {"name": "Clusters", "default": 100},
     ("iam", "L-858F3967"): {"name": "OpenId connect providers per account", "default": 100, "global": True},
     ("iam", "L-FE177D64"): {"name": "Roles per account", "default": 1000, "global": True},
@@ -24,6 +25,13 @@ SERVICES = {
 }
 HOME_REGION = "us-east-1"
 _TARGET = "ServiceQuotasV20190624"
+# Those that were raised.
+_raised = {}
+
+
+def in_force(service, code):
+    """The value of a quota in the account and the region of the call."""
+    return _raised["granted"].get(f"{service}/{code}", QUOTAS[service, code]["default"])
 
 
 def extend(app, _secret):
@@ -36,10 +44,7 @@ def extend(app, _secret):
     from ministack.core.responses import AccountRegionScopedDict, error_response_json, get_account_id, get_region
     from ministack.services import ec2, iam
 
-    granted = AccountRegionScopedDict()
-
-    def in_force(service, code):
-        return granted.get(f"{service}/{code}", QUOTAS[service, code]["default"])
+    granted = _raised["granted"] = AccountRegionScopedDict()
 
     def described(service, code, value):
         quota = QUOTAS[service, code]

@@ -38,7 +38,7 @@ describe("npm start", () => {
     "refuses %s and says what is allowed",
     (argument) =>
       expect(() => startOptions([argument])).toThrow(
-        "allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, aws_load_balancer_controller, velero, ack_dynamodb, ack_sqs",
+        "allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, aws_load_balancer_controller, karpenter, velero, ack_dynamodb, ack_sqs",
       ),
   );
 });

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import type { SelfManagedNode } from "../../../gateway/eks/model.ts";
 import { nodeMetadata } from "../../../gateway/node-metadata.ts";
 import type { ServiceSession } from "../../../gateway/sts/service-session.ts";
 import { fakeEks, removeStores, roleArn, withNodes } from "./eks/fakes.ts";
@@ -38,6 +39,15 @@ test("a node gets credentials of its node group's role, as EC2 gives them, and n
     body: Buffer.of(),
   };
   await expect(elsewhere(ofElsewhere)).rejects.toThrow(`asked for ${roleArn("node")}`);
+  // One that joined by itself has the role of its instance profile.
+  const own = { number: 3, instanceId: "i-3", role: roleArn("pod") };
+  const joined = nodeMetadata(
+    { find: () => ({ ...eks.store.get("hub"), selfManagedNodes: [own as SelfManagedNode] }) },
+    async ({ roleArn: asked, sessionName }) => Promise.reject(new Error(`${sessionName} asked for ${asked}`)),
+  );
+  await expect(joined({ ...ofElsewhere, url: "/nodes/hub/3/credentials" })).rejects.toThrow(
+    `i-3 asked for ${roleArn("pod")}`,
+  );
   for (const path of ["/nodes/hub/1/credentials", "/nodes/other/0/credentials", "/nodes/hub/0", "/"])
     expect((await get(path)).status).toBe(404);
 });

@@ -41,6 +41,7 @@ describe("the add-ons that are off by default", () => {
       "registry.k8s.io/cluster-api/cluster-api-controller:v1.12.0",
       "registry.k8s.io/cluster-api-aws/cluster-api-aws-controller:v2.11.1",
       "public.ecr.aws/eks/aws-load-balancer-controller:v3.2.2",
+      "public.ecr.aws/karpenter/controller:1.14.1",
       "docker.io/velero/velero:v1.18.1",
       "docker.io/velero/velero-plugin-for-aws:v1.14.3",
       "public.ecr.aws/aws-controllers-k8s/dynamodb-controller:1.9.2",
@@ -124,6 +125,6 @@ describe("names of add-ons", () => {
     expect(readAddonNames(["cert_manager", "external_dns", "cert_manager"])).toEqual(["external_dns", "cert_manager"]));
   test("that nobody knows are refused with those that are allowed", () =>
     expect(() => readAddonNames(["external-dns", "cert_manager", ""])).toThrow(
-      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, aws_load_balancer_controller, velero, ack_dynamodb, ack_sqs',
+      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, image_automation, prometheus, cluster_api, aws_load_balancer_controller, karpenter, velero, ack_dynamodb, ack_sqs',
     ));
 });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LaunchedInstance } from "../../../../gateway/aws/instances.ts";
 import type { AwsLookups } from "../../../../gateway/aws/lookups.ts";
 import type { PeeredRoute } from "../../../../gateway/aws/peering.ts";
 import type { ScalingGroup } from "../../../../gateway/aws/scaling-groups.ts";
@@ -9,6 +10,7 @@ import { reconciler } from "../../../../gateway/eks/reconcile/cluster.ts";
 import type { ReconcileContext } from "../../../../gateway/eks/reconcile/context.ts";
 import { endpointKeeper } from "../../../../gateway/eks/reconcile/endpoints.ts";
 import { eksApi } from "../../../../gateway/eks/router.ts";
+import { selfManagedNodes } from "../../../../gateway/eks/self-managed-nodes.ts";
 import { openStore, type Store } from "../../../../gateway/eks/store.ts";
 import { WorkQueue } from "../../../../work-queue.ts";
 import { ACCOUNT, type Answer, type Asked, CALLER, callsOf, place } from "../calls.ts";
@@ -41,6 +43,17 @@ export interface FakeAws extends AwsLookups {
   readonly admitted: Map<string, string[]>;
   /** Ways to other VPCs, by subnet. */
   readonly peered: Map<string, PeeredRoute[]>;
+  /** Instances that somebody launched, by their id. */
+  readonly instances: Map<string, FakeInstance>;
+  /** Those that ended. */
+  readonly ended: string[];
+}
+
+/** An instance, with its user data and the role of its profile. */
+export interface FakeInstance extends Omit<LaunchedInstance, "id"> {
+  readonly userData: string;
+  /** What the gateway said of it. */
+  addresses?: string;
 }
 
 /** An account with the roles and the network that the tests use. */
@@ -64,9 +77,25 @@ export function fakeAws(clusterQuota = 100): FakeAws {
   const admitted = new Map<string, string[]>();
   const peered = new Map<string, PeeredRoute[]>();
   const cidrs: Record<string, string[]> = { "vpc-1": ["10.0.0.0/16"], "vpc-2": ["10.1.0.0/16"] };
+  const instances = new Map<string, FakeInstance>();
+  const ended: string[] = [];
   return {
     groups,
     scaling,
+    instances,
+    ended,
+    launchedInstances: async () => [...instances].map(([id, { userData: _, ...instance }]) => ({ id, ...instance })),
+    userData: async (id) => instances.get(id)?.userData ?? "",
+    roleOfProfile: async (name) => (name === "empty" ? undefined : roleArn(name)),
+    instanceSize: async () => ({ cpus: 2, memoryMib: 8192 }),
+    keepInstance: async (id, address, pods) => {
+      const instance = instances.get(id);
+      if (instance !== undefined) instance.addresses = `${address} ${pods}`;
+    },
+    endInstance: async (id) => {
+      instances.delete(id);
+      ended.push(id);
+    },
     keepScalingGroup: async (group) => void scaling.set(group.name, group),
     removeScalingGroup: async (name) => void scaling.delete(name),
     nat,
@@ -110,6 +139,10 @@ export interface FakeEks {
   call(method: string, path: string, body?: object, caller?: string): Promise<Answer>;
   /** Lets background work come to rest. */
   settle(): Promise<void>;
+  /** Looks at the account's instances, as the gateway does when one starts or ends; says when it looks again. */
+  lookAtInstances(): Promise<number | "wait">;
+  /** What was logged of instances. */
+  readonly logged: string[];
   /** Has a change of the network seen, as the gateway does after calls of EC2. */
   keepEndpoints(): Promise<void>;
   worker: WorkQueue;
@@ -140,6 +173,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     webhookUrl: (cluster) => `https://127.100.0.1:9444/mutate/${cluster}`,
   };
   const reconcile = reconciler(context);
+  const logged: string[] = [];
   const { asked, call } = callsOf((request, by) => eksApi(request, context, by));
   const eks: FakeEks = {
     store,
@@ -149,6 +183,8 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     asked,
     errors,
     keepEndpoints,
+    lookAtInstances: selfManagedNodes(context, (line) => void logged.push(line)),
+    logged,
     clock: 1_000_000,
     worker: new WorkQueue({
       // The background looks again sooner than the gateway's.

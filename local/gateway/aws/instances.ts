@@ -1,0 +1,71 @@
+import {
+  DescribeInstanceAttributeCommand,
+  DescribeInstancesCommand,
+  DescribeInstanceTypesCommand,
+  type EC2Client,
+  type Instance,
+} from "@aws-sdk/client-ec2";
+import { GetInstanceProfileCommand, type IAMClient } from "@aws-sdk/client-iam";
+import { type QueryPlace, queryApi } from "./query-api.ts";
+
+/** An instance of EC2 that somebody launched, and which may be a node. */
+export interface LaunchedInstance {
+  readonly id: string;
+  /** Whether it runs; it shuts down otherwise. */
+  readonly runs: boolean;
+  readonly type: string;
+  readonly zone: string;
+  readonly subnet: string;
+  /** Name of its instance profile; undefined without one. */
+  readonly profile: string | undefined;
+}
+
+/** Instances in ministack, and what the gateway tells it of those that are nodes. */
+export function launchedInstances(place: QueryPlace, ec2: EC2Client, iam: IAMClient) {
+  const call = queryApi(place, "ec2", "2016-11-15");
+  return {
+    /** Those that run or shut down. */
+    launchedInstances: async (): Promise<LaunchedInstance[]> => {
+      const Filters = [{ Name: "instance-state-name", Values: ["running", "shutting-down"] }];
+      const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({ Filters }));
+      return Reservations.flatMap(({ Instances = [] }) => Instances.map(launched));
+    },
+    /** The user data of an instance, decoded; empty where it has none. */
+    userData: async (id: string): Promise<string> => {
+      const asked = new DescribeInstanceAttributeCommand({ InstanceId: id, Attribute: "userData" });
+      const { UserData } = await ec2.send(asked);
+      return Buffer.from(UserData?.Value ?? "", "base64").toString("utf8");
+    },
+    /** ARN of the role in an instance profile; undefined where it has none. */
+    roleOfProfile: async (name: string): Promise<string | undefined> => {
+      const { InstanceProfile } = await iam.send(new GetInstanceProfileCommand({ InstanceProfileName: name }));
+      return InstanceProfile?.Roles?.[0]?.Arn;
+    },
+    /** Processors and memory (MiB) of a type. */
+    instanceSize: async (type: string): Promise<InstanceSize> => {
+      const asked = new DescribeInstanceTypesCommand({ InstanceTypes: [type as never] });
+      const found = (await ec2.send(asked)).InstanceTypes?.[0];
+      return { cpus: found?.VCpuInfo?.DefaultVCpus ?? 0, memoryMib: found?.MemoryInfo?.SizeInMiB ?? 0 };
+    },
+    /** Says the address of an instance that is a node, and the block of its pods. */
+    keepInstance: (id: string, address: string, pods: string) =>
+      call("KeepInstance", { InstanceId: id, State: "running", PrivateIpAddress: address, Pods: pods }),
+    /** Says that an instance which shut down has ended. */
+    endInstance: (id: string) => call("KeepInstance", { InstanceId: id, State: "terminated" }),
+  };
+}
+
+/** What a type of instances has. */
+export interface InstanceSize {
+  readonly cpus: number;
+  readonly memoryMib: number;
+}
+
+const launched = (instance: Instance): LaunchedInstance => ({
+  id: instance.InstanceId ?? "",
+  runs: instance.State?.Name === "running",
+  type: instance.InstanceType ?? "",
+  zone: instance.Placement?.AvailabilityZone ?? "",
+  subnet: instance.SubnetId ?? "",
+  profile: instance.IamInstanceProfile?.Arn?.split("/").at(-1),
+});
