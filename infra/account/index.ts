@@ -8,7 +8,13 @@ import { roleTrust } from "../../lib/iam/trust.ts";
 import { fleetTag } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { awsAccount } from "../account.ts";
-import { addonBoundaryArgs, type BoundarySource, fleetBoundaryArgs, tenantBoundaryArgs } from "../boundaries.ts";
+import {
+  addonBoundaryArgs,
+  autoModeBoundaryArgs,
+  type BoundarySource,
+  fleetBoundaryArgs,
+  tenantBoundaryArgs,
+} from "../boundaries.ts";
 import { accountProblem, hubOf } from "./places.ts";
 import { loadAccountSettings } from "./settings.ts";
 
@@ -34,6 +40,7 @@ const source: BoundarySource = {
 // The boundaries of the roles that Crossplane makes for spokes and on them, under the names that they have in the hub's account.
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(source));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(source, tenants));
+const autoMode = new FleetBoundary("auto-mode-boundary", autoModeBoundaryArgs(source));
 const addons = new FleetBoundary("addon-boundary", addonBoundaryArgs(source, settings.addonPermissions));
 
 // The role as which the hub's Crossplane acts here, and nobody else.
@@ -57,4 +64,4 @@ const crossplane = new ServiceRole("crossplane", {
 /** For `roleARN` in the assumeRoleChain of the account's ClusterProviderConfig. */
 export const crossplaneRoleArn = crossplane.arn;
 /** The permissions boundaries of the fleet in this account. */
-export const boundaryArns = [boundary.arn, tenants.arn, addons.arn];
+export const boundaryArns = [boundary.arn, tenants.arn, addons.arn, autoMode.arn];
