@@ -50,7 +50,7 @@ export function autoModeBoundary(scope: AutoModeScope): PolicyDocument {
     },
     {
       // What a call names that is there already; what it makes, the next statements limit.
-      Sid: "Use",
+      Sid: "UseWhatIsThere",
       Effect: "Allow",
       Action: ec2Actions(["CreateFleet", "CreateNetworkInterface", "RunInstances"]),
       Resource: [
@@ -81,7 +81,7 @@ export function autoModeBoundary(scope: AutoModeScope): PolicyDocument {
       Condition: made,
     },
     {
-      Sid: "Own",
+      Sid: "OfTheCluster",
       Effect: "Allow",
       Action: ec2Actions([
         "*PrivateIpAddresses",
@@ -99,7 +99,7 @@ export function autoModeBoundary(scope: AutoModeScope): PolicyDocument {
     },
     {
       // In the spoke's own VPC, which the fleet tags.
-      Sid: "Groups",
+      Sid: "GroupsInVpc",
       Effect: "Allow",
       Action: ec2Actions(["CreateSecurityGroup"]),
       Resource: name.ec2("vpc"),
@@ -110,7 +110,7 @@ export function autoModeBoundary(scope: AutoModeScope): PolicyDocument {
     volumeKeyStatement(scope),
     ...loadBalancerStatements(scope, ["spot.amazonaws.com"]),
     {
-      Sid: "Nodes",
+      Sid: "PassNodeRoles",
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: [name.role(`${scope.spokePrefix}*`)],

@@ -1,8 +1,6 @@
 import { clusterTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
-import { autoModePolicies } from "./auto-mode.ts";
 import { clusterStatements } from "./clusters.ts";
-import { managedPolicies } from "./deployer.ts";
 import { ec2Actions, flowLogCalls, nodeNetworkStatements, podNetworkChanges } from "./ec2.ts";
 import { flowLogService } from "./flow-logs.ts";
 import { keyStatements } from "./keys.ts";
@@ -41,13 +39,11 @@ export interface CrossplaneScope extends Scope {
 /** Without its Sid, which takes room: the policy pack asks for those of its exceptions alone (policies/lib/iam-exceptions.ts). */
 const unnamed = ({ Sid: _, ...statement }: Statement): Statement => statement;
 
-/** AWS managed policies that roles of spokes get, by name. No other can be attached to them. */
-const spokeManagedPolicies = [
-  ...new Set([
-    ...[...managedPolicies.cluster, ...managedPolicies.node, volumeDriverPolicy],
-    ...[...autoModePolicies.cluster, ...autoModePolicies.node],
-  ]),
-];
+/**
+ * AWS managed policies that roles of spokes get, by name or pattern. No other can be attached to them. The pattern stands for EKS' own, of which
+ * a boundary lets through what the role is for: naming each takes more room than IAM has.
+ */
+const spokeManagedPolicies = ["AmazonEC2ContainerRegistryPullOnly", "AmazonEKS*Policy", volumeDriverPolicy];
 
 /** Roles of spokes: only names under the spoke prefix, only with a boundary of the fleet. */
 function roleStatements(scope: CrossplaneScope): Statement[] {

@@ -5,7 +5,7 @@ import type { Store } from "./eks/store.ts";
 import type { Handler } from "./listeners.ts";
 import type { ServiceSession, SessionCredentials } from "./sts/service-session.ts";
 
-/** Gives a node, by `GET /nodes/<cluster>/<number>/credentials`, credentials of its node group's role, as EC2's metadata service does. */
+/** Gives a node, by `GET /nodes/<cluster>/<number>/credentials`, credentials of the role of its node group, or of EKS Auto Mode's nodes, as EC2's metadata service does. */
 export function nodeMetadata(
   store: Pick<Store, "find">,
   assume: (session: ServiceSession) => Promise<SessionCredentials>,
@@ -13,13 +13,20 @@ export function nodeMetadata(
   return async ({ url }) => {
     const path = pathOf(url);
     const asked = nodeCredentialsRoute(path);
-    const groups = Object.values(store.find(asked?.cluster ?? "")?.nodegroups ?? {});
-    for (const { nodegroup, nodes } of groups) {
+    const record = store.find(asked?.cluster ?? "");
+    const groups = [
+      ...Object.values(record?.nodegroups ?? {}).map(({ nodegroup, nodes }) => ({
+        roleArn: nodegroup.nodeRole,
+        nodes,
+      })),
+      { roleArn: record?.cluster.computeConfig?.nodeRoleArn ?? "", nodes: record?.autoNodes ?? [] },
+    ];
+    for (const { roleArn, nodes } of groups) {
       const node = nodes.find(({ number }) => number === asked?.node);
       if (node === undefined) continue;
       const { role: _, ...credentials } = await assume({
         service: "ec2.amazonaws.com",
-        roleArn: nodegroup.nodeRole,
+        roleArn,
         sessionName: node.instanceId,
       });
       return jsonResponse(200, credentials);

@@ -61,6 +61,17 @@ export interface NodeRecord {
   missingSince?: number;
 }
 
+/** One node of EKS Auto Mode. */
+export interface AutoNodeRecord extends Pick<NodeRecord, "number" | "name" | "instanceId" | "zone" | "version"> {
+  readonly instanceType: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: { readonly key: string; readonly value: string; readonly effect: string }[];
+  /** Since when no pod is on it that keeps it (seconds since 1970). */
+  emptySince?: number;
+  /** Whether it is being drained. */
+  leaving?: boolean;
+}
+
 export interface NodegroupRecord {
   nodegroup: Nodegroup;
   nodes: NodeRecord[];
@@ -109,6 +120,8 @@ export interface ClusterRecord {
    */
   preserved: Record<string, Pick<Addon, "configurationValues">>;
   nodegroups: Record<string, NodegroupRecord>;
+  /** Nodes that EKS Auto Mode started; absent where it never was on. */
+  autoNodes?: AutoNodeRecord[];
   accessEntries: Record<string, AccessEntryRecord>;
   addons: Record<string, Addon>;
   podIdentityAssociations: Record<string, PodIdentityRecord>;

@@ -1,3 +1,4 @@
+import { isAuto } from "../auto-mode.ts";
 import { endpointAccess, type Reach } from "../endpoint-access.ts";
 import type { ClusterRecord } from "../model.ts";
 import type { EksContext } from "../operation.ts";
@@ -46,7 +47,10 @@ async function reachOf({ clusters, aws }: EksContext, record: ClusterRecord): Pr
     groups.length === 0 ? [] : aws.admittedCidrs(groups, API_PORT),
     aws.network(vpcId),
   ]);
-  const nodeSubnets = Object.values(nodegroups).flatMap(({ nodegroup }) => nodegroup.subnets);
+  const nodeSubnets = [
+    ...Object.values(nodegroups).flatMap(({ nodegroup }) => nodegroup.subnets),
+    ...(isAuto(cluster) ? subnetIds : []),
+  ];
   const vpc = { id: vpcId, cidrs: network.cidrs };
   const routes = {
     nodes: [...new Set(nodeSubnets)].map(network.peeredRoutes),

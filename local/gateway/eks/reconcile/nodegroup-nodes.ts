@@ -28,14 +28,18 @@ export interface NodesContext extends EksContext {
 }
 
 /** The nodes of a cluster that this process has started. */
-export function startedNodesOf({ startedNodes }: Pick<NodesContext, "startedNodes">, { nodegroups }: ClusterRecord) {
-  return Object.values(nodegroups)
-    .flatMap(({ nodes }) => nodes)
-    .flatMap(({ number, instanceId }) => {
-      const started = startedNodes.get(instanceId);
-      return started === undefined ? [] : [{ number, started }];
-    });
+export function startedNodesOf({ startedNodes }: Pick<NodesContext, "startedNodes">, record: ClusterRecord) {
+  return nodesOf(record).flatMap(({ number, instanceId }) => {
+    const started = startedNodes.get(instanceId);
+    return started === undefined ? [] : [{ number, started }];
+  });
 }
+
+/** All nodes of a cluster, those of EKS Auto Mode included. */
+export const nodesOf = ({ nodegroups, autoNodes = [] }: Pick<ClusterRecord, "nodegroups" | "autoNodes">) => [
+  ...Object.values(nodegroups).flatMap(({ nodes }) => nodes),
+  ...autoNodes,
+];
 
 /** One pass over one node group. */
 export interface Work {
@@ -114,8 +118,9 @@ export async function applySize(work: Work): Promise<void> {
   });
 }
 
-function freeNode(record: ClusterRecord): number | undefined {
-  const taken = new Set(Object.values(record.nodegroups).flatMap((group) => group.nodes.map((node) => node.number)));
+/** The lowest free number of a node; undefined where a cluster has all that it can have here. */
+export function freeNode(record: ClusterRecord): number | undefined {
+  const taken = new Set(nodesOf(record).map((node) => node.number));
   return Array.from({ length: MAX_NODES }, (_, number) => number).find((number) => !taken.has(number));
 }
 
