@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fromBase64 } from "../../../lib/base64.ts";
 import * as fixtures from "./support/fixtures.ts";
-import { running, World } from "./support/world.ts";
+import { failing, running, World } from "./support/world.ts";
 
 const auto = (change: object = {}) => fixtures.spoke({ compute: "auto", ...change });
 const kinds = (world: World) => new Set([...world.live.values()].map(({ object }) => object.kind));
@@ -32,7 +32,7 @@ describe("a spoke with EKS Auto Mode", () => {
 
   it("asks for the control plane only when the role of the nodes works", () => {
     const world = new World(auto());
-    world.stuck.add("attachment-node-amazoneksworkernodeminimalpolicy");
+    world.reports.set("attachment-node-amazoneksworkernodeminimalpolicy", failing("AccessDenied: not now"));
     world.settle();
     expect(world.live.has("cluster")).toBe(false);
     expect(world.condition("ControlPlaneReady")).toMatchObject({ status: "False", reason: "Waiting" });
