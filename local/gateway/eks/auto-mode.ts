@@ -24,14 +24,16 @@ export const autoModeSettings = {
 };
 export const elasticLoadBalancing = enabled;
 
+interface Enabled {
+  readonly enabled?: boolean | undefined;
+}
+
 export interface AskedAutoMode {
-  readonly computeConfig?: {
-    readonly enabled?: boolean;
-    readonly nodePools?: NodePool[];
-    readonly nodeRoleArn?: string;
-  };
-  readonly storageConfig?: { readonly blockStorage?: { readonly enabled?: boolean } };
-  readonly kubernetesNetworkConfig?: { readonly elasticLoadBalancing?: { readonly enabled?: boolean } };
+  readonly computeConfig?:
+    | (Enabled & { readonly nodePools?: NodePool[] | undefined; readonly nodeRoleArn?: string | undefined })
+    | undefined;
+  readonly storageConfig?: { readonly blockStorage?: Enabled | undefined } | undefined;
+  readonly kubernetesNetworkConfig?: { readonly elasticLoadBalancing?: Enabled | undefined } | undefined;
 }
 
 /** What DescribeCluster tells of it. */

@@ -23,7 +23,7 @@ export interface Pod extends KubernetesObject {
 export interface Taint {
   readonly key: string;
   readonly value: string;
-  readonly effect: string;
+  readonly effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
 }
 
 /** CPUs and bytes of memory. */

@@ -1,4 +1,5 @@
 import type * as eks from "@aws-sdk/client-eks";
+import type { NodeOptions } from "../../clusters/node-config.ts";
 import type { Known, Wire } from "../aws/wire.ts";
 
 export type Cluster = Known<
@@ -65,7 +66,7 @@ export interface NodeRecord {
 export interface AutoNodeRecord extends Pick<NodeRecord, "number" | "name" | "instanceId" | "zone" | "version"> {
   readonly instanceType: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly taints: { readonly key: string; readonly value: string; readonly effect: string }[];
+  readonly taints: NonNullable<NodeOptions["taints"]>;
   /** Since when no pod is on it that keeps it (seconds since 1970). */
   emptySince?: number;
   /** Whether it is being drained. */

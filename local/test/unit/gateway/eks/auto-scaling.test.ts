@@ -116,7 +116,7 @@ describe("a node is started", () => {
 });
 
 describe("a toleration", () => {
-  const taint = { key: "team", value: "data", effect: "NoSchedule" };
+  const taint = { key: "team", value: "data", effect: "NoSchedule" } as const;
   const offer: Offer = { pool: "p", instanceType: "t", labels: {}, taints: [taint], cpu: 1, memory: GIB };
   test.each([
     [{ key: "team", operator: "Equal", value: "data" }, true],
