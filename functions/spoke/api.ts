@@ -23,7 +23,7 @@ export type FlowLogTraffic = (typeof flowLogTraffic)[number];
 export type NatGateways = "single" | "per-zone" | "none" | "isolated";
 
 /** What runs a spoke's pods: `node-groups` of `nodes` or `nodeGroups`, or nodes of EKS Auto Mode (auto-mode.ts). */
-export type Compute = "node-groups" | "auto";
+type Compute = "node-groups" | "auto";
 
 export interface SpokeSpec {
   readonly region: string;

@@ -9,7 +9,7 @@ import type { Spoke } from "./api.ts";
 export const isAuto = ({ spec }: { readonly spec: Pick<Spoke["spec"], "compute"> }): boolean => spec.compute === "auto";
 
 /** The provisioners of StorageClasses whose volumes are EBS's (EKS User Guide, "Create a storage class"). */
-export const volumeProvisioners = { auto: "ebs.csi.eks.amazonaws.com", addon: "ebs.csi.aws.com" } as const;
+const volumeProvisioners = { auto: "ebs.csi.eks.amazonaws.com", addon: "ebs.csi.aws.com" } as const;
 
 /** The one that a spoke has: that of EKS Auto Mode, or of the EKS add-on aws-ebs-csi-driver. */
 export const volumeProvisioner = (spoke: Parameters<typeof isAuto>[0]) =>

@@ -34,6 +34,7 @@ describe("an account besides the hub's", () => {
     const found = made.resources.filter(({ custom }) => custom).map(({ type, inputs: own }) => [type, own["name"]]);
     expect(found.sort()).toEqual([
       ["aws:iam/policy:Policy", "fleet-addon-boundary"],
+      ["aws:iam/policy:Policy", "fleet-auto-mode-boundary"],
       ["aws:iam/policy:Policy", "fleet-boundary"],
       ["aws:iam/policy:Policy", "fleet-tenant-boundary"],
       ["aws:iam/role:Role", "fleet-hub-crossplane"],
@@ -41,7 +42,7 @@ describe("an account besides the hub's", () => {
     ]);
     expect(made.outputs).toEqual({
       crossplaneRoleArn: "arn:aws:iam::222222222222:role/fleet-hub-crossplane",
-      boundaryArns: ["fleet-boundary", "fleet-tenant-boundary", "fleet-addon-boundary"].map(
+      boundaryArns: ["fleet-boundary", "fleet-tenant-boundary", "fleet-addon-boundary", "fleet-auto-mode-boundary"].map(
         (name) => `arn:aws:iam::222222222222:policy/${name}`,
       ),
     });
@@ -174,6 +175,7 @@ describe("the configuration of an account's stack", () => {
     const maker = "regions makes the policy of Crossplane's role too long for IAM";
     expect(refused(5)).toEqual([]);
     const boundary = "regions makes the fleet's permissions boundary too long for IAM";
-    expect(refused(6)).toEqual([maker, boundary]);
+    expect(refused(6)).toEqual([boundary]);
+    expect(refused(9)).toEqual([maker, boundary]);
   });
 });

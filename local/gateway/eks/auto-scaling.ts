@@ -50,7 +50,7 @@ export function quantity(text = "0"): number {
 }
 
 /** What a pod requests. */
-export function requestsOf({ spec }: Pod): Room {
+function requestsOf({ spec }: Pod): Room {
   const all = (spec?.containers ?? []).map(({ resources }) => resources?.requests ?? {});
   const sum = (name: string) => all.reduce((total, requests) => total + quantity(requests[name]), 0);
   return { cpu: sum("cpu"), memory: sum("memory") };

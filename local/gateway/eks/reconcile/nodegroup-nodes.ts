@@ -36,7 +36,7 @@ export function startedNodesOf({ startedNodes }: Pick<NodesContext, "startedNode
 }
 
 /** All nodes of a cluster, those of EKS Auto Mode included. */
-export const nodesOf = ({ nodegroups, autoNodes = [] }: Pick<ClusterRecord, "nodegroups" | "autoNodes">) => [
+const nodesOf = ({ nodegroups, autoNodes = [] }: Pick<ClusterRecord, "nodegroups" | "autoNodes">) => [
   ...Object.values(nodegroups).flatMap(({ nodes }) => nodes),
   ...autoNodes,
 ];
