@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
 import { type AddonPermission, addonBoundary } from "../lib/iam/addons.ts";
+import { autoModeBoundary } from "../lib/iam/auto-mode.ts";
 import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
 import type { crossplanePolicies } from "../lib/iam/crossplane.ts";
 import type { Scope } from "../lib/iam/policy.ts";
@@ -40,6 +41,17 @@ export function tenantBoundaryArgs({ fleet, scope, tags }: BoundarySource): Flee
     policyName: fleetNames(fleet).tenantBoundaryPolicy,
     description: "Permissions boundary of every role that an application orders on a spoke",
     document: scope.apply(tenantBoundary),
+    tags,
+  };
+}
+
+/** The boundary of the roles of control planes with EKS Auto Mode, which does in EC2 what no other role of a spoke does. */
+export function autoModeBoundaryArgs({ fleet, scope, tags }: BoundarySource): FleetBoundaryArgs {
+  const { autoModeBoundaryPolicy, spokePrefix } = fleetNames(fleet);
+  return {
+    policyName: autoModeBoundaryPolicy,
+    description: "Permissions boundary of the role of every control plane with EKS Auto Mode",
+    document: scope.apply((place) => autoModeBoundary({ ...place, fleet, spokePrefix })),
     tags,
   };
 }

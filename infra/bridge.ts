@@ -118,6 +118,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         fleet: settings.fleet,
         databases: noDatabases,
         identitySource: "IRSA",
+        volumeProvisioner: "ebs.csi.aws.com",
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),
         gitProvider: gitProvider(settings),

@@ -22,7 +22,7 @@ import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
 import { sharing, spokeScope } from "./accounts.ts";
 import { argocdElsewhere, argocdIdentities, argocdStore, argocdStoreRemedy } from "./argocd.ts";
-import { addonBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
+import { addonBoundaryArgs, autoModeBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { clusterApi } from "./cluster-api.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
@@ -85,6 +85,7 @@ const grafana = grafanaArgs && new GrafanaWorkspace("grafana", grafanaArgs);
 const places = { fleet: settings.fleet, scope: spokeScope(settings, account), tags };
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(places));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(places, tenants));
+new FleetBoundary("auto-mode-boundary", autoModeBoundaryArgs(places));
 const permitted = permittedToAddons(settings, metrics);
 const addonBoundary = permitted && new FleetBoundary("addon-boundary", addonBoundaryArgs(places, permitted));
 const identities = hubIdentities({

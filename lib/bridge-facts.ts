@@ -79,6 +79,12 @@ export const clusterFacts = {
     "`source` of a ProviderConfig of Crossplane's AWS provider there: how its pods get the credentials of their role",
     is.identitySource,
   ),
+  volumeProvisioner: fact(
+    "volume_provisioner",
+    "provisioner of a StorageClass for volumes of EBS, and their CSI driver: another one with EKS Auto Mode, use it as `$" +
+      "{volume_provisioner:=ebs.csi.aws.com}`",
+    is.volumeProvisioner,
+  ),
   repositories: {
     gitopsSystem: {
       url: fact("gitops_system_repo_url", "URL of the platform team's repository", is.url),

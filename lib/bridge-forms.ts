@@ -105,6 +105,10 @@ export const is = {
     absent: "",
   },
   identitySource: { ...oneOf(["IRSA", "PodIdentity"], "IRSA"), absent: "IRSA" },
+  volumeProvisioner: {
+    ...oneOf(["ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com"], "ebs.csi.aws.com"),
+    absent: "ebs.csi.aws.com",
+  },
   quote: text('always `"`', '^"$', '"'),
   issuer: text("host and path", "^[^/:]+/.+$", "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE"),
   url: text("URL", "^[a-z+]+://.+$", "ssh://git@git.example.com/gitops-system.git"),

@@ -113,6 +113,8 @@ export function fleetNames(fleet: string) {
     boundaryPolicy: `${fleet}-boundary`,
     tenantBoundaryPolicy: `${fleet}-tenant-boundary`,
     addonBoundaryPolicy: `${fleet}-addon-boundary`,
+    /** Of the roles of control planes with EKS Auto Mode. */
+    autoModeBoundaryPolicy: `${fleet}-auto-mode-boundary`,
     /** Crossplane's territory: clusters, roles and log groups whose names begin so. No hub name does. */
     spokePrefix: `${fleet}-spoke-`,
     secretsKeyAlias: `alias/${fleet}-secrets`,
@@ -134,7 +136,13 @@ export function fleetNames(fleet: string) {
 /** Names of the boundary policies that the stack makes. */
 export function fleetBoundaries(fleet: string): string[] {
   const names = fleetNames(fleet);
-  return [names.boundaryPolicy, names.tenantBoundaryPolicy, names.addonBoundaryPolicy, names.clusterApiBoundaryPolicy];
+  return [
+    names.boundaryPolicy,
+    names.tenantBoundaryPolicy,
+    names.addonBoundaryPolicy,
+    names.autoModeBoundaryPolicy,
+    names.clusterApiBoundaryPolicy,
+  ];
 }
 
 /** Whether an IAM role is one that the fleet makes: of its controllers, its nodes, or an application's pods. */

@@ -115,6 +115,8 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
   const copied = [
     ...["ring", "argocd-elsewhere", "cluster-api"].map((name) => join(system, "templates", name)),
     join(root, "gitops-workloads", "templates", "argocd"),
+    // The composition function adds it for spokes with EKS Auto Mode.
+    join(system, "spoke-bootstrap", "base", "auto-mode"),
   ];
   const isData = (file: string) => data.includes(file) || copied.some((folder) => isBelow(folder, file));
   const isOfSomeHubs = (file: string) => {

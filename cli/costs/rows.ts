@@ -20,6 +20,8 @@ export interface Row extends ClusterCost {
   readonly nodes: NodeCount | undefined;
   /** Where there are several. */
   readonly nodeGroups?: readonly (NodeCount & { readonly instanceType: string | undefined })[];
+  /** Whether EKS Auto Mode decides on the nodes, of which `nodes` then counts none. */
+  readonly isAuto?: true;
   /** Whether every price is known. */
   readonly isComplete: boolean;
 }
@@ -65,6 +67,7 @@ export function rowOf(of: Pick<Row, "name" | "fleet" | "environment" | "tenant">
     region: shape.region,
     instanceType: groups?.length === 1 ? groups[0]?.instanceType : undefined,
     nodes: groups && { min: total("min"), desired: total("desired"), max: total("max") },
+    ...(shape.isAuto ? { isAuto: true as const } : {}),
     ...(groups !== undefined && groups.length > 1 ? { nodeGroups: groups } : {}),
     ...cost,
     isComplete: cost.unknown.length === 0,

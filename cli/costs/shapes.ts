@@ -1,4 +1,5 @@
 import type { NodeGroupSpec, SpokeSpec } from "../../functions/spoke/api.ts";
+import { isAuto } from "../../functions/spoke/auto-mode.ts";
 import { interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
 import { isMadeElsewhere } from "../../functions/spoke/made-elsewhere.ts";
 import type { Readable } from "../../infra/settings.ts";
@@ -6,14 +7,16 @@ import type { ClusterShape } from "../../lib/costs/cluster.ts";
 import { bottlerocketDisk } from "../../lib/eks-baseline.ts";
 import { natGatewayCount } from "../../lib/nat-gateways.ts";
 
-type Counted = Pick<SpokeSpec, "existing" | "network" | "nodes" | "nodeGroups" | "region">;
+type Counted = Pick<SpokeSpec, "compute" | "existing" | "network" | "nodes" | "nodeGroups" | "region">;
 
 /** What is paid for of a spoke, by its specification with the defaults filled in (functions/spoke/parts). */
 export function spokeShape(spec: Counted): ClusterShape {
   const { region, network } = spec;
   // Nodes and NAT gateways of the Spoke have no effect there, and the key is the hub's, for all of these clusters.
   if (isMadeElsewhere({ spec })) return { region, natGateways: 0, endpointZones: 0, keys: 0, secrets: 0 };
-  const groups: readonly (SpokeSpec["nodes"] | NodeGroupSpec)[] = spec.nodeGroups ?? [spec.nodes];
+  const groups: readonly (SpokeSpec["nodes"] | NodeGroupSpec)[] = isAuto({ spec })
+    ? []
+    : (spec.nodeGroups ?? [spec.nodes]);
   return {
     region,
     nodes: groups.map(({ diskSize, instanceTypes, min, desired, max, ...more }) => ({
@@ -22,6 +25,7 @@ export function spokeShape(spec: Counted): ClusterShape {
       // Without a NAT gateway nodes are in the public subnets.
       arePublic: network.natGateways === "none",
     })),
+    ...(isAuto({ spec }) ? { isAuto: true } : {}),
     // Of a network that is there its owner pays them.
     natGateways: network.existing === undefined ? natGatewayCount(network.natGateways, network.zones) : 0,
     endpointZones: interfaceEndpointsOf(network.endpoints).length * network.zones,

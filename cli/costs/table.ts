@@ -12,7 +12,8 @@ const usual = ({ usual }: Amount, isComplete: boolean): string => `${isComplete 
 const range = ({ least, most }: Amount, isComplete: boolean): string =>
   !isComplete || inDollars(least) === inDollars(most) ? "-" : `${inDollars(least)} to ${inDollars(most)}`;
 
-function nodesText({ nodes, instanceType, nodeGroups }: Row): string {
+function nodesText({ nodes, instanceType, nodeGroups, isAuto }: Row): string {
+  if (isAuto) return "by EKS Auto Mode";
   if (nodes === undefined) return "by Cluster API";
   return (nodeGroups ?? [{ ...nodes, instanceType }])
     .map(({ min, desired, max, instanceType: type = "" }) =>

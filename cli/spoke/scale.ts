@@ -49,6 +49,7 @@ type Numbers = Partial<Record<"min" | "desired" | "max", number>>;
 type Group = Numbers & { readonly name?: string };
 type ScaledSpec = {
   readonly nodes?: Numbers | null;
+  readonly compute?: unknown;
   readonly nodeGroups?: readonly Group[];
 };
 
@@ -72,6 +73,20 @@ function targetOf(
   spec: ScaledSpec,
   group: string | undefined,
 ): { readonly target: Target; readonly problems: Problem[] } {
+  if (spec.compute === "auto") {
+    const problem = {
+      ...{
+        key: "spec.compute",
+        what: "leaves nothing to scale: EKS Auto Mode starts nodes as pods need them",
+        got: "auto",
+      },
+      ...{
+        allowed: "node-groups",
+        remedy: "limit a NodePool of your own in the cluster (spec.limits), docs/guides/clusters.md",
+      },
+    };
+    return { target: ofNodes(spec), problems: [problem] };
+  }
   const groups: readonly (Group | null)[] | undefined = Array.isArray(spec.nodeGroups) ? spec.nodeGroups : undefined;
   if (groups === undefined) {
     const problem = {

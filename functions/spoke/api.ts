@@ -22,6 +22,9 @@ export type FlowLogTraffic = (typeof flowLogTraffic)[number];
 /** How nodes reach the internet: `none` gives them public addresses, `isolated` no way. */
 export type NatGateways = "single" | "per-zone" | "none" | "isolated";
 
+/** What runs a spoke's pods: `node-groups` of `nodes` or `nodeGroups`, or nodes of EKS Auto Mode (auto-mode.ts). */
+type Compute = "node-groups" | "auto";
+
 export interface SpokeSpec {
   readonly region: string;
   readonly kubernetesVersion: string;
@@ -52,6 +55,8 @@ export interface SpokeSpec {
     /** Services with an endpoint in the VPC, beside S3; undefined without one. */
     readonly endpoints?: readonly EndpointService[];
   };
+  /** What runs pods. Undefined, which is node groups, until the definition that knows it is applied. */
+  readonly compute?: Compute;
   readonly nodes: NodeFields & { readonly amiType: AmiType };
   /** In the place of `nodes`, where there are some. */
   readonly nodeGroups?: readonly NodeGroupSpec[];

@@ -1,6 +1,7 @@
 import { hasNvidia, isArm } from "../../lib/instance-types.ts";
 import { nodeGroupLabel } from "../../lib/labels.ts";
 import type { AmiType, NodeGroupSpec, SpokeSpec, Taint } from "./api.ts";
+import { isAuto } from "./auto-mode.ts";
 
 /** A node group as a Spoke asks for it, in `spec.nodes` or in `spec.nodeGroups`. */
 export interface AskedGroup extends Omit<NodeGroupSpec, "amiFamily" | "labels" | "taints"> {
@@ -25,8 +26,10 @@ export function amiTypeOf({ amiFamily, instanceTypes }: Pick<NodeGroupSpec, "ami
   return `AL2023_${architecture}_${hasNvidia(type) ? "NVIDIA" : "STANDARD"}`;
 }
 
-/** The node groups that a Spoke asks for. */
-export function askedGroups({ nodes, nodeGroups }: Pick<SpokeSpec, "nodes" | "nodeGroups">): readonly AskedGroup[] {
+/** The node groups that a Spoke asks for: none with EKS Auto Mode. */
+export function askedGroups(spec: Pick<SpokeSpec, "compute" | "nodes" | "nodeGroups">): readonly AskedGroup[] {
+  const { nodes, nodeGroups } = spec;
+  if (isAuto({ spec })) return [];
   if (nodeGroups === undefined) return [{ name: firstGroup, ...nodes }];
   return nodeGroups.map(({ amiFamily, labels, ...group }) => ({
     ...group,

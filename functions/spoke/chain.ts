@@ -10,6 +10,7 @@ import {
 import { chainArtifact, spokeFolder, spokeSync } from "../../lib/layout.ts";
 import { namespaces } from "../../lib/names.ts";
 import type { Spoke } from "./api.ts";
+import { isAuto } from "./auto-mode.ts";
 import { objectName } from "./composer.ts";
 import type { Hub } from "./hub.ts";
 import { otherKinds } from "./kinds.ts";
@@ -81,6 +82,17 @@ function sealingPatches(spoke: Spoke, hub: Hub): object[] {
   return operations.length > 0 ? [patchOf(labelled(sealingLabel), ...operations)] : [];
 }
 
+/** What only clusters with EKS Auto Mode have, in the folder of the step `base`. */
+function autoModePatches(spoke: Spoke): object[] {
+  if (!isAuto(spoke)) return [];
+  const operations = [
+    { op: "add", path: "/spec/components", value: ["auto-mode"] },
+    // A ring or a stage may have a chain of before.
+    { op: "add", path: "/spec/ignoreMissingComponents", value: true },
+  ];
+  return [patchOf({ kind: "Kustomization", name: `${spoke.metadata.name}-base` }, ...operations)];
+}
+
 /** Patches of the chain in Git: what the platform team decided in the Composition, and what follows from the Spoke. */
 function chainPatches(spoke: Spoke, settings: Settings, hub: Hub, revision: string | undefined): object[] {
   const stage = stageOf(spoke, settings);
@@ -92,6 +104,7 @@ function chainPatches(spoke: Spoke, settings: Settings, hub: Hub, revision: stri
     // After the stage's patch, whose source it replaces.
     ...sealingPatches(spoke, hub),
     ...sourcesPatches(spoke, hub, revision),
+    ...autoModePatches(spoke),
     ...(revision === undefined ? [] : rolloutPatches(revision)),
   ];
 }

@@ -1,6 +1,7 @@
 import { databasesAddon } from "../../lib/iam/databases.ts";
 import { toolsLabel } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
+import { isAuto } from "./auto-mode.ts";
 import type { Context } from "./context.ts";
 import { originName } from "./facts.ts";
 import { failureOf, isRetrying, summary } from "./failures.ts";
@@ -54,6 +55,12 @@ export function accepted(problems: readonly SpokeProblem[]): SpokeCondition {
   return no("SpecAccepted", first.reason, problems.map(({ message }) => message).join("; "));
 }
 
+/** Parts that EKS Auto Mode has in the place of the fleet. */
+const ofAutoMode: Readonly<Partial<Record<Part, string>>> = {
+  nodes: "EKS Auto Mode starts them as pods need them",
+  addons: "none, EKS Auto Mode has them built in",
+};
+
 const ofPart =
   (part: Part) =>
   ([, { group }]: readonly [string, { readonly group: Group }]) =>
@@ -95,6 +102,11 @@ export function partCondition(
     const missing = [...new Set(waits.flatMap(([, each]) => each.missing).map(originName))];
     const others = missing.filter((other) => other !== name);
     return no(type, "Waiting", `${name}: waiting for ${list(others.length > 0 ? others : missing)}`);
+  }
+  if (isAuto(context.spoke)) {
+    const builtIn = ofAutoMode[part];
+    if (builtIn !== undefined && observed.ready(resources.cluster))
+      return yes(type, "Available", `${name}: ${builtIn}`);
   }
   return keys.length === 0 ? no(type, "Waiting", `${name}: not begun`) : yes(type, "Available", `${name}: ready`);
 }
@@ -146,6 +158,8 @@ export function versionCondition(context: Context): SpokeCondition {
   }
   if (running !== wanted)
     return no(type, "UpgradingControlPlane", `the control plane runs ${running} and is being upgraded to ${wanted}`);
+  // Its nodes follow by themselves (EKS User Guide, "Update the Kubernetes Version of an EKS Auto Mode cluster").
+  if (isAuto(spoke)) return yes(type, "Current", `the control plane runs Kubernetes ${running}`);
   if (nodes === undefined) return no(type, "NotRunning", `the control plane runs ${running}; there are no nodes yet`);
   if (groups.some((group) => nodesVersion(context, group) !== running)) {
     return no(

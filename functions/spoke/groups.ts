@@ -23,7 +23,8 @@ export const groups = {
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
   /** They are members of the cluster's security group, which EKS can't remove while their network interfaces have it. */
   interfaceEndpoints: { part: "nodes", removedAfter: ["addons"] },
-  nodePolicies: { part: "nodes", removedAfter: ["nodeGroup"] },
+  /** Nodes of EKS Auto Mode go with the cluster. */
+  nodePolicies: { part: "nodes", removedAfter: ["nodeGroup", "cluster"] },
   nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },
   /** Lets connected networks, the hub's included, reach the API server. */
   apiRules: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },

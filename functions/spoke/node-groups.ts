@@ -1,6 +1,7 @@
 import { type FixedNodeFields, nodeDigest, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
 import type { Taint } from "./api.ts";
 import { type AskedGroup, askedGroups, firstGroup } from "./asked-groups.ts";
+import { isAuto } from "./auto-mode.ts";
 import type { Context } from "./context.ts";
 import { existingIds } from "./existing.ts";
 import { type Fact, fact } from "./facts.ts";
@@ -146,8 +147,12 @@ export const presentTaints = (
 ): readonly Taint[] | undefined =>
   known.observed.has(group) && isOpen(known, group) && !anyToStayOpen(known, groups) ? taints?.filter(isSoft) : taints;
 
-/** Known once nodes are there that take what every cluster runs: CoreDNS, the EBS CSI driver, Flux. */
+/**
+ * Known once nodes are there that take what every cluster runs: CoreDNS, the EBS CSI driver, Flux. EKS Auto Mode starts some for the first pods
+ * as soon as the control plane works.
+ */
 export function anyNodes(context: Known): Fact<true> {
+  if (isAuto(context.spoke)) return fact("controlPlane", context.observed.ready(resources.cluster) || undefined);
   const { groups, leaving } = nodeGroups(context);
   const all = [...groups.flatMap(({ wanted, former }) => [wanted.group, ...former]), ...leaving];
   return fact("nodes", all.some((group) => takesAll(context, group)) || undefined);

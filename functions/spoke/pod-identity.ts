@@ -2,6 +2,7 @@ import { fromBase64 } from "../../lib/base64.ts";
 import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import { type AnyEksAddon, anyEksAddons, eksAddons, type Spoke } from "./api.ts";
+import { isAuto } from "./auto-mode.ts";
 import { isIsolated } from "./isolated.ts";
 import type { KubeObject } from "./kube.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
@@ -44,9 +45,11 @@ export function podIdentityProblems(question: Question): SpokeProblem[] {
 export const isForPods = (question: Question, identity: SpokeIdentity): boolean =>
   identity !== "external_secrets" && usesPodIdentity(question);
 
-/** The EKS add-ons of a spoke. */
-export const eksAddonsOf = (question: Question): readonly AnyEksAddon[] =>
-  usesPodIdentity(question) ? anyEksAddons : eksAddons;
+/** The EKS add-ons of a spoke: none with EKS Auto Mode, which has them built in. */
+export function eksAddonsOf(question: Question): readonly AnyEksAddon[] {
+  if (isAuto(question.spoke)) return [];
+  return usesPodIdentity(question) ? anyEksAddons : eksAddons;
+}
 
 /** What the bridge of the spoke says of its pods' credentials; undefined before there is one. */
 export function toldSource(observed: Observed): IdentitySource | undefined {

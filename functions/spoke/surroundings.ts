@@ -13,6 +13,8 @@ export interface Surroundings {
   /** Boundary of every role of the spoke, in its account. */
   readonly permissionsBoundary: string;
   readonly tenantBoundary: string;
+  /** Boundary of the control plane's role with EKS Auto Mode. */
+  readonly autoModeBoundary: string;
   /** Boundary of the roles of add-ons: empty in the hub's account while its stack permits them nothing, never in another. */
   readonly addonBoundary: string;
 }
@@ -25,6 +27,7 @@ export function surroundingsOf(spoke: Spoke, hub: Hub): Surroundings {
     names: spokeNames(hub.spokePrefix, metadata.name),
     scope,
     permissionsBoundary: inAccount(hub.permissionsBoundaryArn, accountId),
+    autoModeBoundary: arns(scope).policy(fleetNames(hub.fleet).autoModeBoundaryPolicy),
     tenantBoundary: inAccount(hub.tenantBoundaryArn, accountId),
     addonBoundary: isElsewhere(spoke, hub)
       ? arns(scope).policy(fleetNames(hub.fleet).addonBoundaryPolicy)

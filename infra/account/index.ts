@@ -10,6 +10,7 @@ import { fleetNames } from "../../lib/names.ts";
 import { awsAccount } from "../account.ts";
 import {
   addonBoundaryArgs,
+  autoModeBoundaryArgs,
   type BoundarySource,
   fleetBoundaryArgs,
   makerRights,
@@ -40,6 +41,7 @@ const source: BoundarySource = {
 // The boundaries of the roles that Crossplane makes for spokes and on them, under the names that they have in the hub's account.
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(source));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(source, tenants));
+const autoMode = new FleetBoundary("auto-mode-boundary", autoModeBoundaryArgs(source));
 const addons = new FleetBoundary("addon-boundary", addonBoundaryArgs(source, settings.addonPermissions));
 
 // The role as which the hub's Crossplane acts here, and nobody else.
@@ -65,4 +67,4 @@ const crossplane = new ServiceRole("crossplane", {
 /** For `roleARN` in the assumeRoleChain of the account's ClusterProviderConfig. */
 export const crossplaneRoleArn = crossplane.arn;
 /** The permissions boundaries of the fleet in this account. */
-export const boundaryArns = [boundary.arn, tenants.arn, addons.arn];
+export const boundaryArns = [boundary.arn, tenants.arn, addons.arn, autoMode.arn];

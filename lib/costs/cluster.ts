@@ -20,6 +20,8 @@ export interface ClusterShape {
   readonly region: string;
   /** Its groups of nodes. Undefined where what makes the cluster decides on nodes and network; `natGateways` and `endpointZones` are 0 then. */
   readonly nodes?: readonly NodesShape[];
+  /** Whether EKS Auto Mode decides on the nodes: as many as pods need, at a fee for each; `nodes` is empty then. */
+  readonly isAuto?: boolean;
   readonly natGateways: number;
   /** Interface endpoints, each counted in every zone that it is in. */
   readonly endpointZones: number;
@@ -139,6 +141,15 @@ const elsewhereLines = (): Line[] =>
     count: constant(1),
   }));
 
+/** Nodes of EKS Auto Mode with their fees and volumes, as one price that is not known. */
+const autoLines = ({ isAuto = false }: ClusterShape): Line[] =>
+  (isAuto ? (["nodes", "volumes"] as const) : []).map((item) => ({
+    item,
+    what: "nodes of EKS Auto Mode",
+    price: undefined,
+    count: constant(1),
+  }));
+
 const linesOf = (shape: ClusterShape, { region, nodes, keys, secrets } = shape): Line[] => [
   {
     item: "controlPlane",
@@ -148,7 +159,7 @@ const linesOf = (shape: ClusterShape, { region, nodes, keys, secrets } = shape):
   },
   ...(nodes === undefined
     ? elsewhereLines()
-    : [...nodes.flatMap((group) => groupLines(region, group)), ...networkLines(shape, nodes)]),
+    : [...nodes.flatMap((group) => groupLines(region, group)), ...autoLines(shape), ...networkLines(shape, nodes)]),
   { item: "keys", what: "KMS keys", price: common(rates.keyMonth, region), count: constant(keys) },
   { item: "secrets", what: "secrets", price: common(rates.secretMonth, region), count: constant(secrets) },
 ];

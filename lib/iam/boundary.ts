@@ -138,7 +138,7 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
 }
 
 /** The keys by which EBS encrypts volumes, through EC2 only, and RDS databases. */
-function volumeKeyStatement(scope: BoundaryScope): Statement {
+export function volumeKeyStatement(scope: Scope): Statement {
   return {
     Sid: "VolumeKey",
     Effect: "Allow",
@@ -156,8 +156,9 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
  * What the cloud controller of a control plane does for Services of type LoadBalancer. Its load balancers and security groups carry
  * kubernetes.io/cluster/<name>: a key for every cluster, which no condition can name. All but the hub's are in reach
  * (docs/guides/aws-account.md).
+ * @param also further services whose service-linked role the control plane makes; default: none
  */
-export function loadBalancerStatements(scope: Scope): Statement[] {
+export function loadBalancerStatements(scope: Scope, also: readonly string[] = []): Statement[] {
   const name = arns(inCallersAccount(scope));
   return [
     {
@@ -172,7 +173,9 @@ export function loadBalancerStatements(scope: Scope): Statement[] {
       Effect: "Allow",
       Action: ["iam:CreateServiceLinkedRole"],
       Resource: ["*"],
-      Condition: { StringEquals: { "iam:AWSServiceName": ["elasticloadbalancing.amazonaws.com", databaseService] } },
+      Condition: {
+        StringEquals: { "iam:AWSServiceName": ["elasticloadbalancing.amazonaws.com", databaseService, ...also] },
+      },
     },
   ];
 }

@@ -1,5 +1,6 @@
 import { clusterTag } from "../labels.ts";
 import { type crossplaneParts, fleetNames, hubName } from "../names.ts";
+import { autoModePolicies } from "./auto-mode.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
 import { ec2Actions, flowLogCalls, nodeNetworkStatements, podNetworkChanges } from "./ec2.ts";
@@ -41,13 +42,18 @@ export interface CrossplaneScope extends Scope {
 const unnamed = ({ Sid: _, ...statement }: Statement): Statement => statement;
 
 /** AWS managed policies that roles of spokes get, by name. No other can be attached to them. */
-const spokeManagedPolicies = [...managedPolicies.cluster, ...managedPolicies.node, volumeDriverPolicy];
+const spokeManagedPolicies = [
+  ...new Set([managedPolicies, autoModePolicies].flatMap(({ cluster, node }) => [...cluster, ...node])),
+  volumeDriverPolicy,
+];
 
 /** Roles of spokes: only names under the spoke prefix, only with a boundary of the fleet. */
 function roleStatements(scope: CrossplaneScope): Statement[] {
   const roles = [arns(scope).role(`${scope.spokePrefix}*`)];
   // The second one also while the stack permits add-ons nothing: the roles that have it must be removable.
-  const boundaries = [scope.boundaryArn, arns(scope).policy(fleetNames(scope.fleet).addonBoundaryPolicy)] as const;
+  const { addonBoundaryPolicy, autoModeBoundaryPolicy } = fleetNames(scope.fleet);
+  const { policy: policyArn } = arns(scope);
+  const boundaries = [scope.boundaryArn, policyArn(addonBoundaryPolicy), policyArn(autoModeBoundaryPolicy)] as const;
   return [
     ...boundedRoleStatements(roles, boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
     {

@@ -6,8 +6,8 @@ import type { Handler } from "./listeners.ts";
 import type { ServiceSession, SessionCredentials } from "./sts/service-session.ts";
 
 /**
- * Gives a node, by `GET /nodes/<cluster>/<number>/credentials`, credentials of its node group's role or of that of its instance profile, as
- * EC2's metadata service does.
+ * Gives a node, by `GET /nodes/<cluster>/<number>/credentials`, credentials of the role of its node group, of EKS Auto Mode's nodes or of its
+ * instance profile, as EC2's metadata service does.
  */
 export function nodeMetadata(
   store: Pick<Store, "find">,
@@ -16,11 +16,13 @@ export function nodeMetadata(
   return async ({ url }) => {
     const path = pathOf(url);
     const asked = nodeCredentialsRoute(path);
-    const { nodegroups = {}, selfManagedNodes = [] } = store.find(asked?.cluster ?? "") ?? {};
+    const record = store.find(asked?.cluster ?? "");
+    const { nodegroups = {}, autoNodes = [], selfManagedNodes = [] } = record ?? {};
     const ofGroups = Object.values(nodegroups).flatMap(({ nodegroup, nodes }) =>
       nodes.map((node) => ({ ...node, role: nodegroup.nodeRole })),
     );
-    const found = [...ofGroups, ...selfManagedNodes].find(({ number }) => number === asked?.node);
+    const ofAutoMode = autoNodes.map((node) => ({ ...node, role: record?.cluster.computeConfig?.nodeRoleArn }));
+    const found = [...ofGroups, ...ofAutoMode, ...selfManagedNodes].find(({ number }) => number === asked?.node);
     if (found === undefined) return jsonResponse(404, { message: `there is no node at ${path}` });
     const session = { service: "ec2.amazonaws.com", roleArn: found.role ?? "", sessionName: found.instanceId };
     const { role: _, ...credentials } = await assume(session);

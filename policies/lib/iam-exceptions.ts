@@ -143,6 +143,35 @@ export const exceptions: readonly Exception[] = [
     conditions: ["aws:ResourceTag/eks:cluster-name"],
     reason: boundary,
   },
+  // lib/iam/auto-mode.ts
+  {
+    policy: "*-auto-mode-boundary",
+    statement: "UseWhatIsThere",
+    allResources: true,
+    reason: "images, subnets and security groups that instances name; what a call makes, another statement limits",
+  },
+  ...["MakeNodes", "MakeOthers"].map((statement) => ({
+    policy: "*-auto-mode-boundary",
+    statement,
+    allResources: true,
+    conditions: ["aws:RequestTag/eks:eks-cluster-name"],
+    reason: boundary,
+  })),
+  {
+    policy: "*-auto-mode-boundary",
+    statement: "OfTheCluster",
+    actions: ["ec2:*PrivateIpAddresses", "ec2:*tachNetworkInterface", "ec2:*tachVolume"],
+    allResources: true,
+    conditions: ["aws:ResourceTag/eks:eks-cluster-name"],
+    reason: boundary,
+  },
+  {
+    policy: "*-auto-mode-boundary",
+    statement: "GroupsInVpc",
+    allResources: true,
+    conditions: [cluster],
+    reason: boundary,
+  },
   {
     policy: "*-cluster-api-boundary",
     statement: "NodeInterfaces",

@@ -34,6 +34,7 @@ describe("an account besides the hub's", () => {
     const found = made.resources.filter(({ custom }) => custom).map(({ type, inputs: own }) => [type, own["name"]]);
     expect(found.sort()).toEqual([
       ["aws:iam/policy:Policy", "fleet-addon-boundary"],
+      ["aws:iam/policy:Policy", "fleet-auto-mode-boundary"],
       ["aws:iam/policy:Policy", "fleet-boundary"],
       ["aws:iam/policy:Policy", "fleet-hub-crossplane-oidc-providers"],
       ["aws:iam/policy:Policy", "fleet-hub-crossplane-roles"],
@@ -44,7 +45,7 @@ describe("an account besides the hub's", () => {
     ]);
     expect(made.outputs).toEqual({
       crossplaneRoleArn: "arn:aws:iam::222222222222:role/fleet-hub-crossplane",
-      boundaryArns: ["fleet-boundary", "fleet-tenant-boundary", "fleet-addon-boundary"].map(
+      boundaryArns: ["fleet-boundary", "fleet-tenant-boundary", "fleet-addon-boundary", "fleet-auto-mode-boundary"].map(
         (name) => `arn:aws:iam::222222222222:policy/${name}`,
       ),
     });

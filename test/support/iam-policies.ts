@@ -2,6 +2,7 @@
 import { addonBoundary } from "../../lib/iam/addons.ts";
 import { adoptPolicy } from "../../lib/iam/adopt.ts";
 import { adoptHubPolicy } from "../../lib/iam/adopt-hub.ts";
+import { autoModeBoundary } from "../../lib/iam/auto-mode.ts";
 import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { clusterApiPolicy } from "../../lib/iam/cluster-api.ts";
@@ -84,6 +85,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       secretsOf: { ...scope, region: secondRegion(scope), keyArn: secretsKeyArn },
     }),
     "tenant boundary": tenantBoundary(scope),
+    "EKS Auto Mode boundary": autoModeBoundary({ ...scope, fleet, spokePrefix: names.spokePrefix }),
     "Cluster API boundary": clusterApiBoundary({ ...scope, fleet }),
     // What the add-ons in repos/ need; a stack may permit as much as fits.
     "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition)),

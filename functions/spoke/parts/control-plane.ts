@@ -1,18 +1,23 @@
 import { apiIngress, authenticationMode, controlPlaneTrust, upgradePolicy } from "../../../lib/eks-baseline.ts";
+import { autoModePolicies } from "../../../lib/iam/auto-mode.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
+import { autoMode, isAuto } from "../auto-mode.ts";
 import type { Context } from "../context.ts";
-import { fact } from "../facts.ts";
+import { type Fact, fact } from "../facts.ts";
 import { resources } from "../resources.ts";
-import { subnetIds } from "./network.ts";
+import { nodeSubnetIds, subnetIds } from "./network.ts";
+import { nodeRole } from "./node-role.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
-function clusterRole({ names }: Context): RoleArgs {
+function clusterRole({ autoModeBoundary, names, spoke }: Context): RoleArgs {
   return {
     role: "cluster",
     roleName: names.clusterRole,
     description: `Control plane of ${names.cluster}`,
     trust: controlPlaneTrust,
-    managedPolicies: managedPolicies.cluster,
+    ...(isAuto(spoke)
+      ? { managedPolicies: autoModePolicies.cluster, boundary: autoModeBoundary }
+      : { managedPolicies: managedPolicies.cluster }),
   };
 }
 
@@ -40,6 +45,22 @@ function encryptionKey({ composer, names, facts, spoke, tags }: Context): void {
   );
 }
 
+/** What a control plane says of EKS Auto Mode, once the role of its nodes works; nothing without. */
+function autoModeOf(context: Context): Fact<Partial<ReturnType<typeof autoMode>>> {
+  if (!isAuto(context.spoke)) return fact("nodes", {});
+  const { observed } = context;
+  const works = roleResources(nodeRole(context)).every((resource) => observed.ready(resource));
+  const arn = observed.text(resources.role("node"), "arn");
+  return fact("nodes", works && arn !== undefined ? autoMode(arn) : undefined);
+}
+
+/** Where the control plane has its interfaces, and with EKS Auto Mode nodes are too: its own NodeClass takes all of them (aws-cdk#33771). */
+function controlPlaneSubnets(context: Context): Fact<readonly string[]> {
+  if (isAuto(context.spoke)) return nodeSubnetIds(context);
+  const [ofPublic, ofPrivate] = [subnetIds(context, "public"), subnetIds(context, "private")];
+  return fact("network", ofPublic.value && ofPrivate.value && [...ofPublic.value, ...ofPrivate.value]);
+}
+
 /** The control plane: access entries only, encrypted secrets, logs, `bootstrapClusterCreatorAdminPermissions` off. */
 export function composeControlPlane(context: Context): void {
   const { composer, facts, names, plan, spoke, tags } = context;
@@ -55,8 +76,8 @@ export function composeControlPlane(context: Context): void {
   const needs = {
     kubernetesVersion: fact("spec", plan.kubernetesVersion),
     publicAccessCidrs: fact("spec", plan.publicAccessCidrs),
-    publicSubnets: subnetIds(context, "public"),
-    privateSubnets: subnetIds(context, "private"),
+    subnetIds: controlPlaneSubnets(context),
+    autoMode: autoModeOf(context),
     roleArn: facts.text(resources.role("cluster"), "arn"),
     rolePolicies: facts.ready(...roleResources(role)),
     keyArn: facts.readyText(resources.key, "arn"),
@@ -74,8 +95,9 @@ export function composeControlPlane(context: Context): void {
       enabledClusterLogTypes: logTypes,
       encryptionConfig: { provider: { keyArn: known.keyArn }, resources: ["secrets"] },
       upgradePolicy,
+      ...known.autoMode,
       vpcConfig: {
-        subnetIds: [...known.publicSubnets, ...known.privateSubnets],
+        subnetIds: known.subnetIds,
         endpointPrivateAccess: true,
         endpointPublicAccess: endpoint.public,
         ...(endpoint.public ? { publicAccessCidrs: known.publicAccessCidrs } : {}),

@@ -12,6 +12,7 @@ import type { ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { watchLabel } from "../../../lib/labels.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { addonRoles } from "../addon-roles.ts";
+import { volumeProvisioner } from "../auto-mode.ts";
 import { bootstrapKustomization, kubeConfigName } from "../chain.ts";
 import type { Context } from "../context.ts";
 import { databaseFacts } from "../databases.ts";
@@ -102,6 +103,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     },
     databases: facts.databases,
     identitySource: facts.identitySource,
+    volumeProvisioner: volumeProvisioner(spoke),
     kubernetesVersion: facts.kubernetesVersion,
     oidc: { provider: facts.issuer.replace(/^https:\/\//, ""), providerArn: facts.oidcProviderArn },
     identities: Object.fromEntries(

@@ -10,6 +10,7 @@ import { fleetNames } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
 import { podIdentityAgent } from "../api.ts";
+import { isAuto } from "../auto-mode.ts";
 import { makesBuckets } from "../buckets.ts";
 import type { Context } from "../context.ts";
 import { databasesOf, databaseTags } from "../databases.ts";
@@ -80,7 +81,9 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
 /** Trust in the pods of a service account of the spoke; undefined while there is no agent that could give them the role, and reaches EKS. */
 function trustInPods(context: Context, subject: ServiceAccountRef): PolicyDocument | undefined {
   const arn = controlPlaneFacts(context).arn.value;
-  const hasAgent = context.observed.ready(resources.addon(podIdentityAgent)) && nodesReachAws(context).value === true;
+  // Nodes of EKS Auto Mode have the agent built in.
+  const agent = isAuto(context.spoke) ? resources.cluster : resources.addon(podIdentityAgent);
+  const hasAgent = context.observed.ready(agent) && nodesReachAws(context).value === true;
   return arn !== undefined && hasAgent ? podIdentityTrust(arn, subject) : undefined;
 }
 

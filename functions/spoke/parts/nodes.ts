@@ -1,5 +1,4 @@
-import { nodeTemplate, nodeTrust } from "../../../lib/eks-baseline.ts";
-import { managedPolicies } from "../../../lib/iam/deployer.ts";
+import { nodeTemplate } from "../../../lib/eks-baseline.ts";
 import { crossplaneAnnotations } from "../../../lib/labels.ts";
 import { compareReleases } from "../../../lib/node-releases.ts";
 import { type AskedGroup, firstGroup, isBottlerocket, nodesTag } from "../asked-groups.ts";
@@ -24,17 +23,8 @@ import { controlPlaneFacts } from "./control-plane.ts";
 import { nodesReachAws } from "./endpoints.ts";
 import { isDeleting } from "./guard.ts";
 import { nodeRoutes, nodeSubnetIds } from "./network.ts";
+import { nodeRole } from "./node-role.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
-
-function nodeRole({ names }: Context): RoleArgs {
-  return {
-    role: "node",
-    roleName: names.nodeRole,
-    description: `Nodes of ${names.cluster}`,
-    trust: nodeTrust,
-    managedPolicies: managedPolicies.node,
-  };
-}
 
 function launchTemplate({ composer, names, spoke, tags }: Context, { name, amiType, diskSize }: AskedGroup): void {
   const { region } = spoke.spec;
@@ -191,7 +181,7 @@ const compositionName = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[crossplaneAnnotations.resourceName];
 
 /**
- * Managed node groups in the subnets with a route to the internet. When a field changes that EKS can't change, another group is made;
+ * The nodes' role, and managed node groups in the subnets with a route to the internet: none with EKS Auto Mode. When a field changes that EKS can't change, another group is made;
  * the former goes when that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
  */
 export function composeNodes(context: Context): void {

@@ -77,10 +77,23 @@ export const cluster = define({
         block: { provider: { fixed, type: { block: { keyArn: {} } } }, resources: { fixed, type: "set" } },
       },
     },
+    computeConfig: {
+      computed,
+      type: { block: { enabled: { type: "boolean" }, nodePools: { type: "set" }, nodeRoleArn: {} } },
+    },
+    storageConfig: {
+      computed,
+      type: { block: { blockStorage: { type: { block: { enabled: { type: "boolean" } } } } } },
+    },
     kubernetesNetworkConfig: {
       computed,
-      fixed,
-      type: { block: { ipFamily: {}, serviceIpv4Cidr: {} } },
+      type: {
+        block: {
+          elasticLoadBalancing: { computed, type: { block: { enabled: { type: "boolean" } } } },
+          ipFamily: { computed, fixed },
+          serviceIpv4Cidr: { computed, fixed },
+        },
+      },
     },
     upgradePolicy: { computed, type: { block: { supportType: {} } } },
     arn: out(),
@@ -122,6 +135,15 @@ export const cluster = define({
         const [now, before] = [parts(vpcConfig), parts(old.vpcConfig)];
         if (!sameSet(now.subnets, before.subnets)) await configure(aws, name, { resourcesVpcConfig: now.subnets });
         if (!sameSet(now.endpoint, before.endpoint)) await configure(aws, name, { resourcesVpcConfig: now.endpoint });
+      },
+    },
+    {
+      // EKS takes the three together.
+      fields: ["computeConfig", "storageConfig", "kubernetesNetworkConfig"],
+      async call(aws, name, { computeConfig, storageConfig, kubernetesNetworkConfig = {} }) {
+        const { elasticLoadBalancing } = kubernetesNetworkConfig;
+        const config = { computeConfig, storageConfig, kubernetesNetworkConfig: { elasticLoadBalancing } };
+        await configure(aws, name, config as never);
       },
     },
     {

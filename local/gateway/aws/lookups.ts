@@ -10,7 +10,13 @@ import {
   type IpPermission,
   type SecurityGroup,
 } from "@aws-sdk/client-ec2";
-import { GetOpenIDConnectProviderCommand, GetRoleCommand, GetUserCommand, IAMClient } from "@aws-sdk/client-iam";
+import {
+  GetOpenIDConnectProviderCommand,
+  GetRoleCommand,
+  GetUserCommand,
+  IAMClient,
+  paginateListAttachedRolePolicies,
+} from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import type { Quota } from "../../product.ts";
@@ -56,6 +62,16 @@ export function awsLookups(options: LookupOptions) {
           trustPolicy: decodeURIComponent(role?.AssumeRolePolicyDocument ?? ""),
         };
       }),
+    /** Names of the managed policies that a role has. */
+    attachedPolicies: async (name: string): Promise<string[]> => {
+      const names: string[] = [];
+      for await (const { AttachedPolicies = [] } of paginateListAttachedRolePolicies(
+        { client: iam },
+        { RoleName: name },
+      ))
+        names.push(...AttachedPolicies.flatMap(({ PolicyName }) => PolicyName ?? []));
+      return names;
+    },
     userArn: (name: string) =>
       unlessMissing(async () => (await iam.send(new GetUserCommand({ UserName: name }))).User?.Arn),
     /** The IAM OIDC provider with this URL. */

@@ -96,11 +96,12 @@ export function accessEntry(context: EksContext, cluster: string, principal: Pri
   const { account = context.account } = parsePrincipal(arn) ?? {};
   const session = `arn:${context.partition}:sts::${account}:assumed-role/${name}/{{SessionName}}`;
   const standard = kind === "user" ? arn : session;
-  const node = NODE_TYPES.includes(type);
+  // Nodes of EKS Auto Mode have the type EC2: they come in by an access policy, and by no group.
+  const node = NODE_TYPES.includes(type) || type === "EC2";
   return {
     clusterName: cluster,
     principalArn: arn,
-    kubernetesGroups: node ? ["system:nodes"] : [],
+    kubernetesGroups: NODE_TYPES.includes(type) ? ["system:nodes"] : [],
     accessEntryArn: eksArn(context, `access-entry/${cluster}/${kind}/${account}/${name}/${randomUUID()}`),
     createdAt: context.now(),
     modifiedAt: context.now(),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Cidr, networkOf, reservedFor } from "../../product.ts";
+import { autoModeSettings, elasticLoadBalancing } from "./auto-mode.ts";
 import { invalidParameter } from "./errors.ts";
 import type { Cluster } from "./model.ts";
 import { type EksContext, structure, text, texts } from "./operation.ts";
@@ -19,7 +20,7 @@ const authenticationMode = only(
 
 export const kubernetesNetworkConfig = structure({
   ipFamily: only("ipv4", "use ipv4").optional(),
-  elasticLoadBalancing: structure({ enabled: only(false, "Auto Mode is off").optional() }).optional(),
+  elasticLoadBalancing: elasticLoadBalancing.optional(),
 });
 
 const upgradePolicy = structure({ supportType: z.enum(["STANDARD", "EXTENDED"]).default("EXTENDED") });
@@ -60,6 +61,8 @@ export const settings = {
   accessConfig: structure({ authenticationMode }).optional(),
   upgradePolicy: upgradePolicy.optional(),
   deletionProtection: z.boolean().optional(),
+  ...autoModeSettings,
+  kubernetesNetworkConfig: structure({ elasticLoadBalancing: elasticLoadBalancing.optional() }).optional(),
 };
 
 /** The same settings for CreateCluster, with EKS's defaults. */
@@ -72,6 +75,7 @@ export const newSettings = {
   }).prefault({} as never),
   upgradePolicy: upgradePolicy.default({ supportType: "EXTENDED" }),
   deletionProtection: z.boolean().default(false),
+  ...autoModeSettings,
 };
 
 type AskedVpc = z.output<typeof resourcesVpcConfig>;

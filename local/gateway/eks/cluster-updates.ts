@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { asksForAutoMode, autoModeAfter, nodeEntry } from "./auto-mode.ts";
 import * as config from "./cluster-config.ts";
 import { expectActive } from "./clusters.ts";
 import { inUse, invalidParameter, invalidRequest } from "./errors.ts";
@@ -79,6 +80,7 @@ const versionEdit =
 type Asked = Request<typeof config.settings>;
 
 async function configEdit(context: EksContext, record: ClusterRecord, asked: Asked): Promise<Edit> {
+  if (asksForAutoMode(asked)) return autoModeEdit(context, record, asked);
   const given = Object.entries(asked).filter(([, value]) => value !== undefined);
   if (given.length !== 1)
     throw invalidParameter(
@@ -94,6 +96,27 @@ async function configEdit(context: EksContext, record: ClusterRecord, asked: Ask
     return upgradePolicy === undefined
       ? ["DeletionProtectionUpdate", { deletionProtection }]
       : ["UpgradePolicyUpdate", { upgradePolicy }];
+  };
+}
+
+/** Compute, storage and load balancing of EKS Auto Mode are one type of update. */
+async function autoModeEdit(context: EksContext, record: ClusterRecord, asked: Asked): Promise<Edit> {
+  const { computeConfig, storageConfig, kubernetesNetworkConfig, ...others } = asked;
+  const more = Object.entries(others).flatMap(([member, value]) => (value === undefined ? [] : [member]));
+  if (more.length > 0)
+    throw invalidParameter(
+      `exactly one type of update can be made at a time, got that of EKS Auto Mode and ${more.join(", ")}`,
+    );
+  const auto = await autoModeAfter(context, record.cluster.roleArn, asked, record.cluster);
+  if (auto === undefined)
+    throw invalidParameter("Cluster is already at the desired configuration with EKS Auto Mode disabled");
+  const { elasticLoadBalancing, ...configs } = auto;
+  const entry = await nodeEntry(context, { ...record, cluster: { ...record.cluster, ...configs } });
+  return ({ cluster, accessEntries }) => {
+    Object.assign(cluster, configs);
+    cluster.kubernetesNetworkConfig = { ...cluster.kubernetesNetworkConfig, elasticLoadBalancing };
+    if (entry !== undefined) accessEntries[entry.entry.principalArn] ??= entry;
+    return ["AutoModeUpdate", { computeConfig, storageConfig, kubernetesNetworkConfig }];
   };
 }
 

@@ -3,8 +3,9 @@ import * as z from "zod";
 import { quotas } from "../../product.ts";
 import { bootstrapEntry } from "./access-entries.ts";
 import { selfManaged } from "./addon-catalog.ts";
+import { autoModeAfter, nodeEntry } from "./auto-mode.ts";
 import * as config from "./cluster-config.ts";
-import { inUse, invalidRequest, limitExceeded } from "./errors.ts";
+import { inUse, invalidParameter, invalidRequest, limitExceeded } from "./errors.ts";
 import type { Cluster, ClusterRecord } from "./model.ts";
 import {
   changed,
@@ -84,6 +85,11 @@ async function createCluster(
   if (context.store.list().length >= (await context.aws.quota(quotas.clusters)))
     throw limitExceeded("Cluster limit exceeded for account.", { clusterName: name });
   await assumableRole(context, roleArn, "eks.amazonaws.com");
+  const auto = await autoModeAfter(context, roleArn, request);
+  if (auto !== undefined && request.bootstrapSelfManagedAddons)
+    throw invalidParameter(
+      "bootstrapSelfManagedAddons must be false for a cluster with EKS Auto Mode, which has its add-ons built in",
+    );
   if (encryptionConfig !== undefined) await config.expectKey(context, encryptionConfig);
   const vpc = await config.networkConfig(context, request.resourcesVpcConfig);
   const access = config.endpointAccess(request.resourcesVpcConfig, undefined);
@@ -106,8 +112,9 @@ async function createCluster(
       kubernetesNetworkConfig: {
         serviceIpv4Cidr: context.clusters.of(name).addresses(number).serviceCidr,
         ipFamily: "ipv4",
-        elasticLoadBalancing: { enabled: false },
+        elasticLoadBalancing: auto?.elasticLoadBalancing ?? { enabled: false },
       },
+      ...(auto && { computeConfig: auto.computeConfig, storageConfig: auto.storageConfig }),
       logging: config.loggingWith(config.enabledTypes(undefined, request.logging)),
       identity: { oidc: { issuer: `https://oidc.eks.${context.region}.amazonaws.com/id/${oidcId}` } },
       status: "CREATING",
@@ -126,6 +133,8 @@ async function createCluster(
     podIdentityAssociations: {},
     updates: {},
   };
+  const ofNodes = await nodeEntry(context, record);
+  if (ofNodes !== undefined) record.accessEntries[ofNodes.entry.principalArn] = ofNodes;
   await context.store.add(record);
   context.wake(name);
   return { cluster: record.cluster };

@@ -1,4 +1,5 @@
 import type * as eks from "@aws-sdk/client-eks";
+import type { NodeOptions } from "../../clusters/node-config.ts";
 import type { Known, Wire } from "../aws/wire.ts";
 import type { NodeTaint } from "./node-config.ts";
 
@@ -81,6 +82,17 @@ export interface SelfManagedNode {
   leaving?: true;
 }
 
+/** One node of EKS Auto Mode. */
+export interface AutoNodeRecord extends Pick<NodeRecord, "number" | "name" | "instanceId" | "zone" | "version"> {
+  readonly instanceType: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: NonNullable<NodeOptions["taints"]>;
+  /** Since when no pod is on it that keeps it (seconds since 1970). */
+  emptySince?: number;
+  /** Whether it is being drained. */
+  leaving?: boolean;
+}
+
 export interface NodegroupRecord {
   nodegroup: Nodegroup;
   nodes: NodeRecord[];
@@ -131,6 +143,8 @@ export interface ClusterRecord {
   nodegroups: Record<string, NodegroupRecord>;
   /** Absent while there was none. */
   selfManagedNodes?: SelfManagedNode[];
+  /** Nodes that EKS Auto Mode started; absent where it never was on. */
+  autoNodes?: AutoNodeRecord[];
   accessEntries: Record<string, AccessEntryRecord>;
   addons: Record<string, Addon>;
   podIdentityAssociations: Record<string, PodIdentityRecord>;

@@ -1,9 +1,15 @@
 import { MAX_NODES } from "../../instance/index.ts";
 import type { ClusterRecord } from "./model.ts";
 
-/** The lowest number that no node of a cluster has; undefined when all are taken. */
-export function freeNode({ nodegroups, selfManagedNodes = [] }: ClusterRecord): number | undefined {
-  const nodes = [...Object.values(nodegroups).flatMap((group) => group.nodes), ...selfManagedNodes];
-  const taken = new Set(nodes.map(({ number }) => number));
+/** All nodes of a cluster: those of its node groups, of EKS Auto Mode, and instances that joined by themselves. */
+export const nodesOf = ({ nodegroups, autoNodes = [], selfManagedNodes = [] }: ClusterRecord) => [
+  ...Object.values(nodegroups).flatMap(({ nodes }) => nodes),
+  ...autoNodes,
+  ...selfManagedNodes,
+];
+
+/** The lowest free number of a node; undefined where a cluster has all that it can have here. */
+export function freeNode(record: ClusterRecord): number | undefined {
+  const taken = new Set(nodesOf(record).map(({ number }) => number));
   return Array.from({ length: MAX_NODES }, (_, number) => number).find((number) => !taken.has(number));
 }

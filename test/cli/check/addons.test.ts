@@ -24,7 +24,10 @@ describe("the add-ons of a Spoke", () => {
     expect(problems(addon)).toContain(problem);
   });
 
-  test.for(["karpenter", "karpenter, karpenter_nodes", "opencost, prometheus", "s3_buckets, velero"])("are good as %s", (addons) => {
-    expect(problems(addons)).toEqual([]);
-  });
+  test.for(["karpenter", "karpenter, karpenter_nodes", "opencost, prometheus", "s3_buckets, velero"])(
+    "are good as %s",
+    (addons) => {
+      expect(problems(addons)).toEqual([]);
+    },
+  );
 });

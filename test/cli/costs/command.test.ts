@@ -5,6 +5,7 @@ import { hubShape, spokeShape } from "../../../cli/costs/shapes.ts";
 import { tableOf } from "../../../cli/costs/table.ts";
 import type { NatGateways } from "../../../functions/spoke/api.ts";
 import type { Readable } from "../../../infra/settings.ts";
+import { clusterCost } from "../../../lib/costs/cluster.ts";
 import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
 
 let at: SpokesCheckout;
@@ -178,6 +179,15 @@ describe("what is counted of a cluster", () => {
       nodeGroups: [group, group],
     });
     expect(shape).toMatchObject({ natGateways: 0, nodes: [{ arePublic: false }, { arePublic: false }] });
+  });
+
+  test("of a spoke with EKS Auto Mode: no node, which nobody can count, and says so", () => {
+    const shape = spokeShape({ region: "eu-west-1", network: network("single"), nodes, compute: "auto" });
+    expect(shape).toMatchObject({ natGateways: 1, nodes: [], isAuto: true });
+    const { items, unknown } = clusterCost(shape);
+    expect(unknown).toEqual(["price unknown for nodes of EKS Auto Mode in eu-west-1"]);
+    expect(items.nodes).toBeUndefined();
+    expect(items.controlPlane?.usual).toBeGreaterThan(0);
   });
 
   test("of a hub: its own network only, a secret for each sealing key and repository, and the key of Cluster API's clusters", () => {

@@ -80,6 +80,15 @@ describe("fleet scale", () => {
     expect(at.read(file)).toBe(before);
   });
 
+  test("refuses a spoke with EKS Auto Mode, which has nothing to scale", async () => {
+    const before = spokeText("blue", "  compute: auto\n");
+    at.write(file, before);
+    const { code, said } = await scale("--nodes", "3");
+    expect(code).toBe(2);
+    expect(said).toMatch(/spec\.compute: leaves nothing to scale[\s\S]*NodePool/);
+    expect(at.read(file)).toBe(before);
+  });
+
   test("changes nothing when it runs again, and says so", async () => {
     await scale("--nodes", "3");
     const before = at.read(file);

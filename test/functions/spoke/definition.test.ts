@@ -77,6 +77,7 @@ describe("the definition of a Spoke", () => {
       environment: "dev",
       tenant: "platform",
       network: { zones: 2, natGateways: "single" },
+      compute: "node-groups",
       nodes: {
         instanceTypes: ["m6i.large"],
         amiType: "AL2023_x86_64_STANDARD",

@@ -11,6 +11,8 @@ export interface CoreDnsSettings {
   readonly gatewayAddress: string;
   /** configurationValues of the add-on. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** Whether every node has it. Default: as many pods as `values` say. */
+  readonly onEachNode?: boolean;
 }
 
 const LABELS = { "k8s-app": "kube-dns", "eks.amazonaws.com/component": "coredns" };
@@ -53,7 +55,7 @@ amazonaws.com:53 api.aws:53 fleet.internal:53 {
 
 /** The objects of the add-on coredns. */
 export function coreDnsObjects(settings: CoreDnsSettings): KubernetesObject[] {
-  const { values } = settings;
+  const { values, onEachNode = false } = settings;
   const metadata = { name: "coredns", namespace: NAMESPACE, labels: LABELS };
   const roleMetadata = { name: "system:coredns", labels: LABELS };
   return [
@@ -77,18 +79,18 @@ export function coreDnsObjects(settings: CoreDnsSettings): KubernetesObject[] {
         ],
       },
     },
-    deployment(metadata, values),
+    workload(metadata, values, onEachNode),
   ] as KubernetesObject[];
 }
 
-function deployment(metadata: object, values: Readonly<Record<string, unknown>>): object {
+function workload(metadata: object, values: Readonly<Record<string, unknown>>, onEachNode: boolean): object {
   return {
     apiVersion: "apps/v1",
-    kind: "Deployment",
+    kind: onEachNode ? "DaemonSet" : "Deployment",
     metadata,
     spec: {
       // One is enough on one machine; the add-on's replicaCount raises it.
-      replicas: values["replicaCount"] ?? 1,
+      ...(onEachNode ? {} : { replicas: values["replicaCount"] ?? 1 }),
       selector: { matchLabels: { "k8s-app": "kube-dns" } },
       template: {
         metadata: {

@@ -7,6 +7,8 @@ import type { ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, runningUpdates, unknownError } from "../updates.ts";
 import { addonObjects, addonsStep } from "./addons.ts";
+import { autoNodesStep } from "./auto-nodes.ts";
+import { autoSoftwareStep } from "./auto-software.ts";
 import { type Again, type ReconcileContext, soonest } from "./context.ts";
 import { networkPolicyStep } from "./network-policy.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
@@ -55,14 +57,19 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     const access = await accessStep(context, name, kube);
     const nodes = await nodegroupsStep(withNodes, name, kube);
     await selfManagedNodesStep(withNodes, name);
+    await autoSoftwareStep(withNodes, name, kube);
+    const auto = await autoNodesStep(withNodes, name, kube);
     // Before the add-ons become ACTIVE.
     await networkPolicyStep(withNodes, name, kube);
     await podIdentityAgentStep(withNodes, name);
     const addons = await addonsStep(context, name, kube);
     // Without nodes no Crossplane can run.
-    const hasNodes = Object.keys(context.store.get(name).nodegroups).length > 0;
+    const { nodegroups, autoNodes = [] } = context.store.get(name);
+    const hasNodes = Object.keys(nodegroups).length > 0 || autoNodes.length > 0;
     state.hasPackages ||= hasNodes && (await packagesStep(kube));
-    return soonest([access, nodes, addons, hasNodes && !state.hasPackages ? CROSSPLANE_POLL_MS : undefined]) ?? "wait";
+    return (
+      soonest([access, nodes, auto, addons, hasNodes && !state.hasPackages ? CROSSPLANE_POLL_MS : undefined]) ?? "wait"
+    );
   };
 }
 

@@ -1,3 +1,4 @@
+import { isAuto } from "../auto-mode.ts";
 import { endpointAccess, type Reach } from "../endpoint-access.ts";
 import type { ClusterRecord } from "../model.ts";
 import type { EksContext } from "../operation.ts";
@@ -46,8 +47,11 @@ async function reachOf({ clusters, aws }: EksContext, record: ClusterRecord): Pr
     groups.length === 0 ? [] : aws.admittedCidrs(groups, API_PORT),
     aws.network(vpcId),
   ]);
-  const ofGroups = Object.values(nodegroups).flatMap(({ nodegroup }) => nodegroup.subnets);
-  const nodeSubnets = [...ofGroups, ...selfManagedNodes.map(({ subnet }) => subnet)];
+  const nodeSubnets = [
+    ...Object.values(nodegroups).flatMap(({ nodegroup }) => nodegroup.subnets),
+    ...selfManagedNodes.map(({ subnet }) => subnet),
+    ...(isAuto(cluster) ? subnetIds : []),
+  ];
   const vpc = { id: vpcId, cidrs: network.cidrs };
   const routes = {
     nodes: [...new Set(nodeSubnets)].map(network.peeredRoutes),

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { NodeOptions } from "../../../clusters/node-config.ts";
 import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
-import { freeNode } from "../node-numbers.ts";
+import { freeNode, nodesOf } from "../node-numbers.ts";
 import { TAINT_EFFECTS } from "../nodegroup-config.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
@@ -28,16 +28,11 @@ export interface NodesContext extends EksContext {
 }
 
 /** The nodes of a cluster that this process has started. */
-export function startedNodesOf(
-  { startedNodes }: Pick<NodesContext, "startedNodes">,
-  { nodegroups, selfManagedNodes = [] }: ClusterRecord,
-) {
-  return [...Object.values(nodegroups).flatMap(({ nodes }) => nodes), ...selfManagedNodes].flatMap(
-    ({ number, instanceId }) => {
-      const started = startedNodes.get(instanceId);
-      return started === undefined ? [] : [{ number, started }];
-    },
-  );
+export function startedNodesOf({ startedNodes }: Pick<NodesContext, "startedNodes">, record: ClusterRecord) {
+  return nodesOf(record).flatMap(({ number, instanceId }) => {
+    const started = startedNodes.get(instanceId);
+    return started === undefined ? [] : [{ number, started }];
+  });
 }
 
 /** One pass over one node group. */

@@ -1,10 +1,12 @@
 import { runsPodIdentityAgent } from "../addons.ts";
+import { isAuto } from "../auto-mode.ts";
 import { type NodesContext, startedNodesOf } from "./nodegroup-nodes.ts";
 
 /** Starts or stops the EKS Pod Identity Agent on all started nodes of a cluster, as its add-on is there or not. */
 export async function podIdentityAgentStep(context: NodesContext, name: string): Promise<void> {
   const record = context.store.get(name);
-  const running = runsPodIdentityAgent(record);
+  // Nodes of EKS Auto Mode have it built in; here all of such a cluster.
+  const running = isAuto(record.cluster) || runsPodIdentityAgent(record);
   await Promise.all(
     startedNodesOf(context, record).map(async ({ number, started }) => {
       if (started.agent === running) return;

@@ -261,6 +261,60 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "nodeGroups can't go with existing.madeBy",
   },
   {
+    name: "EKS Auto Mode",
+    change: { spec: { compute: "auto", network: { natGateways: "none" }, addons: ["metrics_server"] } },
+  },
+  {
+    name: "another kind of compute",
+    change: { spec: { compute: "fargate" } },
+    refused: "spec.compute",
+    at: "spec.compute",
+  },
+  {
+    name: "EKS Auto Mode for a cluster with node groups",
+    before: { spec: {} },
+    change: { spec: { compute: "auto" } },
+    refused: "compute can't be changed",
+  },
+  {
+    name: "node groups for a cluster with EKS Auto Mode",
+    before: { spec: { compute: "auto" } },
+    change: { spec: { compute: "node-groups" } },
+    refused: "compute can't be changed",
+  },
+  {
+    name: "groups of nodes beside EKS Auto Mode",
+    change: { spec: { compute: "auto", nodeGroups: [{ name: "nodes" }] } },
+    refused: "compute auto can't go with nodes or nodeGroups",
+  },
+  {
+    name: "nodes beside EKS Auto Mode",
+    change: { spec: { compute: "auto", nodes: { max: 6 } } },
+    refused: "compute auto can't go with nodes or nodeGroups",
+  },
+  {
+    name: "versions of EKS add-ons beside EKS Auto Mode",
+    change: { spec: { compute: "auto", eksAddonVersions: { coredns: "v1.12.4-eksbuild.1" } } },
+    refused: "compute auto can't go with eksAddonVersions",
+  },
+  {
+    name: "a load balancer controller beside EKS Auto Mode",
+    change: { spec: { compute: "auto", addons: ["aws_load_balancer_controller"] } },
+    refused: "compute auto can't go with the add-ons",
+  },
+  {
+    name: "EKS Auto Mode without internet access",
+    change: {
+      spec: { compute: "auto", network: { natGateways: "isolated", endpoints: ["ec2", "ecr.api", "ecr.dkr", "sts"] } },
+    },
+    refused: "compute auto can't go with network.podCidr or natGateways isolated",
+  },
+  {
+    name: "EKS Auto Mode of a cluster that Cluster API makes",
+    change: { spec: { ...elsewhere, compute: "auto" } },
+    refused: "compute auto can't go with existing.madeBy",
+  },
+  {
     name: "groups of nodes in place of the nodes that a Spoke had",
     before: { spec: { nodes: { min: 3, desired: 3, max: 9 } } },
     change: { spec: { nodes: null, nodeGroups: [{ name: "nodes", min: 3, desired: 3, max: 9 }] } },

@@ -60,6 +60,8 @@ export interface FakeInstance extends Omit<LaunchedInstance, "id"> {
 export function fakeAws(clusterQuota = 100): FakeAws {
   const trusts: Record<string, string> = {
     cluster: "eks.amazonaws.com",
+    auto: 'eks.amazonaws.com ["sts:AssumeRole","sts:TagSession"]',
+    bare: 'eks.amazonaws.com ["sts:AssumeRole","sts:TagSession"]',
     node: "ec2.amazonaws.com",
     pod: "pods.eks.amazonaws.com",
     viewer: "",
@@ -109,6 +111,7 @@ export function fakeAws(clusterQuota = 100): FakeAws {
     admittedCidrs: async (ids, port) => (port === 443 ? ids.flatMap((id) => admitted.get(id) ?? []) : []),
     role: async (name) =>
       trusts[name] === undefined ? undefined : { id: `AROA-${name}`, arn: roleArn(name), trustPolicy: trusts[name] },
+    attachedPolicies: async (name) => (name === "auto" ? ["AmazonEKSComputePolicy", "AmazonEKSNetworkingPolicy"] : []),
     userArn: async (name) => (name === "deployer" ? CALLER : undefined),
     oidcProvider: async () => undefined,
     subnets: async (ids) => ids.flatMap((id) => (network[id] === undefined ? [] : [{ id, ...network[id] }])),

@@ -1,0 +1,128 @@
+import { principalTags } from "../labels.ts";
+import { denyStatements, loadBalancerStatements, volumeKeyStatement } from "./boundary.ts";
+import { managedPolicies } from "./deployer.ts";
+import { ec2Actions, tagNewStatement } from "./ec2.ts";
+import { ownCluster, sharedNetworkStatement } from "./nodes.ts";
+import { arns, inAnyPartition, type PolicyDocument, perRegion, policy, type Scope, whereArnsDont } from "./policy.ts";
+
+/**
+ * AWS managed policies that roles get with EKS Auto Mode, by name (EKS User Guide, "Amazon EKS Auto Mode cluster IAM role", "Amazon EKS Auto
+ * Mode node IAM role").
+ */
+export const autoModePolicies = {
+  cluster: [
+    ...managedPolicies.cluster,
+    "AmazonEKSBlockStoragePolicy",
+    "AmazonEKSComputePolicy",
+    "AmazonEKSLoadBalancingPolicy",
+    "AmazonEKSNetworkingPolicy",
+  ],
+  node: ["AmazonEC2ContainerRegistryPullOnly", "AmazonEKSWorkerNodeMinimalPolicy"],
+} as const;
+
+/** The tag of everything that EKS Auto Mode makes: the name of its cluster (AWS Managed Policy Reference, "AmazonEKSComputePolicy"). */
+const clusterNameTag = "eks:eks-cluster-name";
+const made = { StringEquals: { [`aws:RequestTag/${clusterNameTag}`]: ownCluster } };
+const own = { StringEquals: { [`aws:ResourceTag/${clusterNameTag}`]: ownCluster } };
+
+type AutoModeScope = Scope & { readonly fleet: string; readonly spokePrefix: string };
+
+/**
+ * The permissions boundary of the role of a control plane with EKS Auto Mode, which acts with it in EC2 and Elastic Load Balancing. It holds
+ * everything to the caller's own cluster, by the tags that EKS gives what it makes, and lets it pass roles of spokes only. Of what the managed
+ * policies allow, WAF, Shield and Cognito are not in it.
+ */
+export function autoModeBoundary(scope: AutoModeScope): PolicyDocument {
+  const name = arns(inAnyPartition(scope));
+  return policy(
+    {
+      Sid: "Read",
+      Effect: "Allow",
+      Action: [
+        "acm:DescribeCertificate",
+        "acm:ListCertificates",
+        ...ec2Actions(["Describe*", "GetSecurityGroupsForVpc"]),
+        "elasticloadbalancing:Describe*",
+        "kms:DescribeKey",
+      ],
+      Resource: ["*"],
+      Condition: { StringEquals: { "aws:RequestedRegion": perRegion(scope) } },
+    },
+    {
+      // What a call names that is there already; what it makes, the next statements limit.
+      Sid: "UseWhatIsThere",
+      Effect: "Allow",
+      Action: ec2Actions(["CreateFleet", "CreateNetworkInterface", "RunInstances"]),
+      Resource: [
+        ...name.ec2("capacity-reservation", "placement-group", "security-group", "subnet"),
+        "arn:*:ec2:*::image/*",
+      ],
+    },
+    {
+      Sid: "MakeNodes",
+      Effect: "Allow",
+      Action: ec2Actions([
+        "AuthorizeSecurityGroupIngress",
+        "CreateFleet",
+        "CreateNetworkInterface",
+        "CreateVolume",
+        "RunInstances",
+      ]),
+      Resource: name.ec2(
+        ...["fleet", "instance", "network-interface", "security-group-rule", "spot-instances-request", "volume"],
+      ),
+      Condition: made,
+    },
+    {
+      Sid: "MakeOthers",
+      Effect: "Allow",
+      Action: ec2Actions(["CreateLaunchTemplate", "CreateSecurityGroup", "CreateSnapshot"]),
+      Resource: name.ec2("launch-template", "security-group", "snapshot"),
+      Condition: made,
+    },
+    {
+      Sid: "OfTheCluster",
+      Effect: "Allow",
+      Action: ec2Actions([
+        "*PrivateIpAddresses",
+        "*tachNetworkInterface",
+        "*tachVolume",
+        "CreateFleet",
+        "CreateSnapshot",
+        "CreateVolume",
+        "ModifyNetworkInterfaceAttribute",
+        "ModifyVolume",
+        "RunInstances",
+      ]),
+      Resource: name.ec2("instance", "launch-template", "network-interface", "snapshot", "volume"),
+      Condition: own,
+    },
+    {
+      // In the spoke's own VPC, which the fleet tags.
+      Sid: "GroupsInVpc",
+      Effect: "Allow",
+      Action: ec2Actions(["CreateSecurityGroup"]),
+      Resource: name.ec2("vpc"),
+      Condition: { StringEquals: { [`aws:ResourceTag/${principalTags.cluster}`]: ownCluster } },
+    },
+    sharedNetworkStatement(scope),
+    tagNewStatement,
+    volumeKeyStatement(scope),
+    ...loadBalancerStatements(scope, ["spot.amazonaws.com"]),
+    {
+      Sid: "PassNodeRoles",
+      Effect: "Allow",
+      Action: ["iam:PassRole"],
+      Resource: [name.role(`${scope.spokePrefix}*`)],
+      Condition: { StringEquals: { "iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"] } },
+    },
+    {
+      Sid: "Profiles",
+      Effect: "Allow",
+      Action: ["iam:AddRoleToInstanceProfile"],
+      Resource: [name.instanceProfile("eks*")],
+    },
+    ...denyStatements(scope),
+    ...whereArnsDont(scope),
+  );
+}
