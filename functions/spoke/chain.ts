@@ -1,5 +1,6 @@
 import { clusterSecretName } from "../../lib/bridge.ts";
 import {
+  baseLabel,
   labelKeys,
   releasesLabel,
   revisionAnnotation,
@@ -84,13 +85,9 @@ function sealingPatches(spoke: Spoke, hub: Hub): object[] {
 
 /** What only clusters with EKS Auto Mode have, in the folder of the step `base`. */
 function autoModePatches(spoke: Spoke): object[] {
-  if (!isAuto(spoke)) return [];
-  const operations = [
-    { op: "add", path: "/spec/components", value: ["auto-mode"] },
-    // A ring or a stage may have a chain of before.
-    { op: "add", path: "/spec/ignoreMissingComponents", value: true },
-  ];
-  return [patchOf({ kind: "Kustomization", name: `${spoke.metadata.name}-base` }, ...operations)];
+  return isAuto(spoke)
+    ? [patchOf(labelled(baseLabel), { op: "add", path: "/spec/components", value: ["auto-mode"] })]
+    : [];
 }
 
 /** Patches of the chain in Git: what the platform team decided in the Composition, and what follows from the Spoke. */
