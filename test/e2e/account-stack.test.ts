@@ -76,7 +76,7 @@ describe("the stack of another account", () => {
     expect(Object.keys(again.changes), again.text).toEqual(["same"]);
     expect(await project.outputs()).toEqual({
       crossplaneRoleArn: arnOf(`role/${CROSSPLANE}`, OTHER),
-      boundaryArns: ["boundary", "tenant-boundary", "addon-boundary"].map((name) =>
+      boundaryArns: ["boundary", "tenant-boundary", "addon-boundary", "auto-mode-boundary"].map((name) =>
         arnOf(`policy/${FLEET}-${name}`, OTHER),
       ),
     });

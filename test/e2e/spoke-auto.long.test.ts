@@ -88,14 +88,14 @@ describe("a spoke with EKS Auto Mode", () => {
 
   test("gets another node for a pod that fits on none, and gives it back when the pod is gone", async () => {
     const before = namesOf(await nodes());
-    await run(pod("one", apart), pod("two", apart));
-    await untilRuns("one");
-    await untilRuns("two");
-    const [first, second] = [await nodeOf("one"), await nodeOf("two")];
-    expect(first).not.toBe(second);
+    // One more than there are nodes.
+    const pods = Array.from({ length: before.length + 1 }, (_, index) => `apart-${index}`);
+    await run(...pods.map((of) => pod(of, apart)));
+    for (const of of pods) await untilRuns(of);
+    expect(new Set(await Promise.all(pods.map(nodeOf))).size).toBe(pods.length);
     const added = namesOf(await nodes()).filter((node) => !before.includes(node));
     expect(added.length).toBeGreaterThan(0);
-    await end("one", "two");
+    await end(...pods);
     await eventually(240, async () => {
       const left = namesOf(await nodes());
       expect(added.filter((node) => left.includes(node))).toEqual([]);
