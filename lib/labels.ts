@@ -30,8 +30,8 @@ export const stageLabel = { [`${group}/source`]: "stage" } as const;
 /** On the Kustomization of the bootstrap chain that brings the spoke its sources. */
 export const sourcesLabel = { [`${group}/step`]: "sources" } as const;
 
-/** On the Kustomization of the bootstrap chain whose folder has a part for clusters with EKS Auto Mode. */
-export const baseLabel = { [`${group}/step`]: "base" } as const;
+/** On the Kustomizations of the bootstrap chain whose folders have a component `auto-mode`, for clusters with EKS Auto Mode. */
+export const autoModeLabel = { [`${group}/auto-mode`]: "component" } as const;
 
 /** On the Kustomization of the bootstrap chain that waits for the spoke's tools. */
 export const toolsLabel = { [`${group}/step`]: "tools" } as const;

@@ -1,6 +1,6 @@
 import { clusterSecretName } from "../../lib/bridge.ts";
 import {
-  baseLabel,
+  autoModeLabel,
   labelKeys,
   releasesLabel,
   revisionAnnotation,
@@ -83,10 +83,10 @@ function sealingPatches(spoke: Spoke, hub: Hub): object[] {
   return operations.length > 0 ? [patchOf(labelled(sealingLabel), ...operations)] : [];
 }
 
-/** What only clusters with EKS Auto Mode have, in the folder of the step `base`. */
+/** What only clusters with EKS Auto Mode have: NetworkPolicies turned on in the step `base`, and the hub's right to it in the step `access`. */
 function autoModePatches(spoke: Spoke): object[] {
   return isAuto(spoke)
-    ? [patchOf(labelled(baseLabel), { op: "add", path: "/spec/components", value: ["auto-mode"] })]
+    ? [patchOf(labelled(autoModeLabel), { op: "add", path: "/spec/components", value: ["auto-mode"] })]
     : [];
 }
 

@@ -4,12 +4,15 @@ import { accessStepId } from "../../functions/spoke/hub-access.ts";
 import { registrySecrets } from "../../lib/registries.ts";
 import { hubGroups } from "../../lib/spoke.ts";
 import { example } from "../functions/spoke/support/fixtures.ts";
-import { rightsFile } from "./support/hub-rights.ts";
+import { namespacedRolesFor, rightsFile } from "./support/hub-rights.ts";
 import type { Manifest } from "./support/kustomize.ts";
 import { called, render, system, withAddons } from "./support/spoke.ts";
 
 const header = `# What kustomize-controller of the hub may do on a spoke: apply the objects of the chain, by name; remove none but sealed
 # secrets and the sealing keys of retired generations; read no Secret but those that it brings.
+# Generated from the chain by test/repos/hub-access.test.ts: npm run generate.
+`;
+const headerOfAutoMode = `# What kustomize-controller of the hub may do besides on a spoke with EKS Auto Mode.
 # Generated from the chain by test/repos/hub-access.test.ts: npm run generate.
 `;
 const generated = "kustomize-controller.yaml";
@@ -22,12 +25,23 @@ const chains = [
 const [chain] = chains as [(typeof chains)[number]];
 const spoke = chain.spoke.metadata.name;
 
+const isOwn = ({ metadata }: Manifest) => metadata.name === "hub-kustomize-controller.fleet.internal";
+const idOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
+
 /** What the hub's steps apply to the spokes. */
 const applied = chains.flatMap(({ steps, by }) =>
   steps.filter(({ spec }) => spec.kubeConfig).flatMap(({ metadata }) => by(metadata.name)),
 );
+/** What they apply to a spoke with EKS Auto Mode and to no other. */
+const ofAutoMode = (() => {
+  const { steps, by } = render(example("auto"));
+  const everywhere = new Set(applied.map(idOf));
+  return steps
+    .filter(({ spec }) => spec.kubeConfig)
+    .flatMap(({ metadata }) => by(metadata.name))
+    .filter((object) => !everywhere.has(idOf(object)) && !isOwn(object));
+})();
 const rights = chain.by(`${spoke}-access`);
-const isOwn = ({ metadata }: Manifest) => metadata.name === "hub-kustomize-controller.fleet.internal";
 const granted = rights.flatMap((role) => (role as unknown as { rules?: Record<string, string[]>[] }).rules ?? []);
 
 describe("Flux on the hub", () => {
@@ -37,6 +51,15 @@ describe("Flux on the hub", () => {
       join(system, "spoke-bootstrap/access", generated),
       "npm run generate",
     );
+  });
+
+  test("may apply to a spoke with EKS Auto Mode what only such a spoke has, and may do so on no other", async () => {
+    expect(ofAutoMode.map(idOf)).toEqual(["ConfigMap kube-system/amazon-vpc-cni"]);
+    await expect(rightsFile(ofAutoMode, headerOfAutoMode, namespacedRolesFor(ofAutoMode))).toMatchFileSnapshot(
+      join(system, "spoke-bootstrap/access/auto-mode", generated),
+      "npm run generate",
+    );
+    expect(applied.filter(({ metadata }) => metadata.namespace === "kube-system")).toEqual([]);
   });
 
   test("reads Secrets of a spoke only where Helm keeps its releases, where there is nothing else, and those that it brings", () => {

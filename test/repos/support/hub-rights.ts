@@ -116,10 +116,14 @@ function written(object: object): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
+/** A role of a cluster and roles of the namespaces that the objects are in. */
+const rolesFor = (objects: readonly Manifest[]): Identified[] => [role("ClusterRole"), ...namespacedRolesFor(objects)];
+/** Roles of the namespaces that the objects are in alone: for what some clusters have besides. */
+export const namespacedRolesFor = (objects: readonly Manifest[]): Identified[] =>
+  sorted(objects.flatMap(({ metadata }) => metadata.namespace ?? [])).map((namespace) => role("Role", namespace));
+
 /** The file with the rights, given what the chain applies to a spoke beside it. */
-export function rightsFile(objects: readonly Manifest[], header: string): string {
-  const namespaces = sorted(objects.flatMap(({ metadata }) => metadata.namespace ?? []));
-  const roles = [role("ClusterRole"), ...namespaces.map((namespace) => role("Role", namespace))];
+export function rightsFile(objects: readonly Manifest[], header: string, roles = rolesFor(objects)): string {
   const all = [...objects, ...roles.flatMap((each) => [each, binding(each)])];
   const documents = roles.flatMap((each) => {
     const own = all.filter(({ metadata }) => metadata.namespace === each.metadata.namespace);
