@@ -116,7 +116,7 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
     ...["ring", "argocd-elsewhere", "cluster-api"].map((name) => join(system, "templates", name)),
     join(root, "gitops-workloads", "templates", "argocd"),
     // The composition function adds it for spokes with EKS Auto Mode.
-    join(system, "spoke-bootstrap", "base", "auto-mode"),
+    ...["access", "base"].map((step) => join(system, "spoke-bootstrap", step, "auto-mode")),
   ];
   const isData = (file: string) => data.includes(file) || copied.some((folder) => isBelow(folder, file));
   const isOfSomeHubs = (file: string) => {

@@ -92,6 +92,8 @@ describe("an application's folder in gitops-workloads", () => {
                 namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "kube-system" } },
                 podSelector: { matchLabels: { "k8s-app": "kube-dns" } },
               },
+              { ipBlock: { cidr: "172.20.0.10/32" } },
+              { ipBlock: { cidr: "10.100.0.10/32" } },
             ],
             ports: [
               { port: 53, protocol: "UDP" },
