@@ -20,6 +20,8 @@ export interface ClusterInAws {
   readonly tags: Tags;
   readonly version: string;
   readonly vpcId: string;
+  /** Whether it has EKS Auto Mode. */
+  readonly isAuto: boolean;
   /** ID of the key of its Kubernetes secrets. */
   readonly key: string | undefined;
   /** ARN of the IAM OIDC provider of its issuer, if there is one. */
@@ -116,7 +118,7 @@ export async function clusterOf(
   const found = await asked("eks:DescribeCluster", () => unlessMissing(eks.send(new DescribeClusterCommand({ name }))));
   const cluster = found?.cluster;
   if (cluster === undefined) return undefined;
-  const { encryptionConfig, resourcesVpcConfig, tags = {}, version = "" } = cluster;
+  const { computeConfig, encryptionConfig, resourcesVpcConfig, tags = {}, version = "" } = cluster;
   const [oidcProvider, nodeGroups, podIdentities, rules] = await Promise.all([
     providerOf(asked, iam, cluster),
     nodeGroupsOf(asked, eks, name),
@@ -125,5 +127,6 @@ export async function clusterOf(
   ]);
   const key = lastPart(encryptionConfig?.[0]?.provider?.keyArn);
   const vpcId = resourcesVpcConfig?.vpcId ?? "";
-  return { tags, version, vpcId, key, oidcProvider, nodeGroups, podIdentities, rules };
+  const isAuto = computeConfig?.enabled === true;
+  return { tags, version, vpcId, isAuto, key, oidcProvider, nodeGroups, podIdentities, rules };
 }

@@ -1,5 +1,6 @@
 import type { Existing, ExistingNetwork, FlowLogTraffic, NatGateways, SpokeSpec } from "../../functions/spoke/api.ts";
 import { askedGroups, firstGroup, nodesTag } from "../../functions/spoke/asked-groups.ts";
+import { isAuto } from "../../functions/spoke/auto-mode.ts";
 import { type EndpointService, gatewayEndpointsOf, interfaceEndpointsOf } from "../../functions/spoke/endpoints.ts";
 import { podIdentitiesField, ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import { sidesOf } from "../../functions/spoke/isolated.ts";
@@ -18,7 +19,7 @@ import type { ClusterInAws } from "./cluster.ts";
 /** Which resource in AWS is which part of a spoke. */
 
 /** What decides which parts a spoke has; defaults are filled in. */
-export interface AdoptedSpec extends Pick<SpokeSpec, "nodes" | "nodeGroups"> {
+export interface AdoptedSpec extends Pick<SpokeSpec, "compute" | "nodes" | "nodeGroups"> {
   readonly kubernetesVersion: string;
   readonly network: {
     readonly cidr?: string;
@@ -140,6 +141,10 @@ function contradictions(
   if (compare(cluster.version, spec.kubernetesVersion) > 0)
     said.push(
       `the EKS cluster ${name} runs Kubernetes ${cluster.version}, which EKS can't lower; spec.kubernetesVersion says ${spec.kubernetesVersion}`,
+    );
+  if (cluster.isAuto !== isAuto({ spec }))
+    said.push(
+      `the EKS cluster ${name} has EKS Auto Mode ${cluster.isAuto ? "on" : "off"}, which can't be changed; spec.compute says ${spec.compute ?? "node-groups"}`,
     );
   if (vpc !== undefined && cluster.vpcId !== vpc.id)
     said.push(`the EKS cluster ${name} is in ${cluster.vpcId}, the VPC with the spoke's tags is ${vpc.id}`);

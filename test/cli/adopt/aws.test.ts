@@ -123,7 +123,7 @@ describe("what AWS has of a spoke", () => {
     ]);
     expect(tagged).toContainEqual({ kind: "Key", id: "1234", tags: named("secrets") });
     expect(cluster).toEqual({
-      ...{ version: "1.35", tags: own, vpcId: "vpc-1", key: "1234", rules: { "10.0.0.0/16": "sgr-1" } },
+      ...{ version: "1.35", tags: own, vpcId: "vpc-1", isAuto: false, key: "1234", rules: { "10.0.0.0/16": "sgr-1" } },
       oidcProvider: "arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-west-1.amazonaws.com/id/BLUE",
       podIdentities: { crossplane: "a-1" },
       nodeGroups: {

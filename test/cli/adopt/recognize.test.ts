@@ -157,6 +157,11 @@ describe("what can't be the Spoke's", () => {
       cluster({ version: "1.35" }),
       "runs Kubernetes 1.35, which EKS can't lower; spec.kubernetesVersion says 1.34",
     ],
+    [
+      "a cluster of other compute than the file's",
+      cluster({ isAuto: true }),
+      "has EKS Auto Mode on, which can't be changed; spec.compute says node-groups",
+    ],
     ["a cluster of nobody", cluster({ tags: {} }), "the EKS cluster fleet-spoke-blue does not carry the tags"],
   ])("is said: %s", (_, inAws, said) => {
     expect(recognize(subject, inAws).contradictions.join("\n")).toContain(said);

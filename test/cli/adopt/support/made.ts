@@ -56,6 +56,7 @@ export function inAwsOf(world: World): InAws {
       tags: forProvider(cluster)["tags"] as Tags,
       version: world.spoke.spec.kubernetesVersion,
       vpcId: idOf(of("VPC")[0] as KubeObject),
+      isAuto: world.spoke.spec.compute === "auto",
       key: idOf(of("Key")[0] as KubeObject),
       oidcProvider: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/BLUE",
       nodeGroups: Object.fromEntries(groups),
