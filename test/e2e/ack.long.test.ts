@@ -32,9 +32,9 @@ import {
   getOnSpoke,
   on,
   onSpoke,
+  removeSpoke,
   system,
   tryOnSpoke,
-  untilGone,
   untilReady,
   workloads,
 } from "./support/spokes.ts";
@@ -131,9 +131,7 @@ beforeAll(async () => {
 afterAll(async () => {
   // Without the controllers, which go with the spoke, nobody would take the finalizers off.
   await removeApp();
-  await repository.remove(`spokes/fleet/${name}`);
-  await repository.push(`Remove spoke ${name}`);
-  await untilGone(name);
+  await removeSpoke(repository, name);
 });
 
 describe("ACK's controllers as add-ons", () => {

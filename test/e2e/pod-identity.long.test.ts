@@ -13,8 +13,8 @@ import {
   clusterOf,
   getOnSpoke,
   onSpoke,
+  removeSpoke,
   system,
-  untilGone,
   untilReady,
   workloads,
 } from "./support/spokes.ts";
@@ -183,9 +183,7 @@ describe("a spoke with EKS Pod Identity", () => {
       for (const RoleName of orders)
         expect(await outcome(account.iam.send(new GetRoleCommand({ RoleName })))).toMatch(/^NoSuchEntity/);
     });
-    await repository.remove(`spokes/fleet/${name}`);
-    await repository.push(`Remove spoke ${name}`);
-    await untilGone(name);
+    await removeSpoke(repository, name);
     for (const role of [...byPodIdentity, "external-secrets", "node", "cluster"])
       expect([role, await outcome(account.iam.send(new GetRoleCommand({ RoleName: roleName(role) })))]).toEqual([
         role,

@@ -31,9 +31,9 @@ import {
   getOnSpoke,
   on,
   onSpoke,
+  removeSpoke,
   system,
   tryOnSpoke,
-  untilGone,
   untilReady,
   workloads,
 } from "./support/spokes.ts";
@@ -94,9 +94,7 @@ beforeAll(async () => {
   await untilReady(name, 900);
 });
 afterAll(async () => {
-  await repository.remove(`spokes/fleet/${name}`);
-  await repository.push(`Remove spoke ${name}`);
-  await untilGone(name);
+  await removeSpoke(repository, name);
   await zone.remove();
   await upWith((config) => config);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
-import { addSpoke, getOnSpoke, managedOf, onSpoke, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+import { addSpoke, getOnSpoke, managedOf, onSpoke, removeSpoke, spoke, system, untilReady } from "./support/spokes.ts";
 
 const name = "willow"; // environment dev
 const namespace = "compute";
@@ -56,9 +56,7 @@ beforeAll(async () => {
   await onSpoke(name, ["create", "namespace", namespace]);
 });
 afterAll(async () => {
-  await repository.remove(`spokes/fleet/${name}`);
-  await repository.push(`Remove spoke ${name}`);
-  await untilGone(name);
+  await removeSpoke(repository, name);
 });
 
 describe("a spoke with EKS Auto Mode", () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nodeGroupLabel } from "../../lib/labels.ts";
 import { eventually } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
-import { addSpoke, getOnSpoke, managedOf, onSpoke, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+import { addSpoke, getOnSpoke, managedOf, onSpoke, removeSpoke, spoke, system, untilReady } from "./support/spokes.ts";
 
 const name = "olive"; // environment dev
 const namespace = "compute";
@@ -60,9 +60,7 @@ beforeAll(async () => {
   await onSpoke(name, ["create", "namespace", namespace]);
 });
 afterAll(async () => {
-  await repository.remove(`spokes/fleet/${name}`);
-  await repository.push(`Remove spoke ${name}`);
-  await untilGone(name);
+  await removeSpoke(repository, name);
 });
 
 describe("several node groups of a spoke", () => {

@@ -23,9 +23,9 @@ import {
   clusterOf,
   getOnSpoke,
   on,
+  removeSpoke,
   system,
   tryOnSpoke,
-  untilGone,
   untilReady,
   workloads,
 } from "./support/spokes.ts";
@@ -103,9 +103,7 @@ afterAll(async () => {
   });
   // Where a test before failed, a database keeps the spoke.
   for (const each of [main, scratch]) if ((await outcome(inAws(each))) === "allowed") await removeInAws(each);
-  await repository.remove(`spokes/fleet/${name}`);
-  await repository.push(`Remove spoke ${name}`);
-  await untilGone(name);
+  await removeSpoke(repository, name);
   for (const each of [main, scratch])
     await outcome(account.rds.send(new DeleteDBSnapshotCommand({ DBSnapshotIdentifier: `${each}-final` })));
 });

@@ -20,9 +20,9 @@ import {
   clusterOf,
   getOnSpoke,
   onSpoke,
+  removeSpoke,
   system,
   tryOnSpoke,
-  untilGone,
   untilReady,
   workloads,
 } from "./support/spokes.ts";
@@ -89,9 +89,7 @@ afterAll(async () => {
     await governance.push(`Remove ${APP} from ${name}`);
   }
   if (existsSync(join(repository.folder, `spokes/fleet/${name}`))) {
-    await repository.remove(`spokes/fleet/${name}`);
-    await repository.push(`Remove spoke ${name}`);
-    await untilGone(name);
+    await removeSpoke(repository, name);
   }
   await team.restore();
   await zone.remove();
@@ -157,9 +155,7 @@ describe("an Ingress of an application", () => {
 describe("the end", () => {
   test("of the spoke takes the load balancer and its security groups along, before the network", async () => {
     expect(await groupsOfController()).not.toEqual([]);
-    await repository.remove(`spokes/fleet/${name}`);
-    await repository.push(`Remove spoke ${name}`);
-    await untilGone(name);
+    await removeSpoke(repository, name);
     expect([await balancers(), await targetGroups(), await groupsOfController()]).toEqual([[], [], []]);
     expect(await doorsOf(instance)).toEqual([]);
     expect(await spokeInventory("fleet", name)).toEqual([]);

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { instance } from "./support/fleet.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
-import { addSpoke, exists, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+import { addSpoke, exists, removeSpoke, spoke, system, untilReady } from "./support/spokes.ts";
 
 const folder = "functions/spoke/examples";
 /** What needs more than a Spoke, by the test that makes it. */
@@ -41,9 +41,7 @@ async function remove(name: string): Promise<void> {
     await repository.push(`Let ${name} be removed`);
     await untilReady(name);
   }
-  await repository.remove(`spokes/fleet/${name}`);
-  await repository.push(`Remove spoke ${name}`);
-  await untilGone(name);
+  await removeSpoke(repository, name);
   added = undefined;
 }
 afterEach(async () => {

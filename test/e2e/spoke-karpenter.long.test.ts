@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { outcome } from "../support/process.ts";
 import { account, eventually, instance } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
-import { addSpoke, getOnSpoke, onSpoke, system, tryOnSpoke, untilGone, untilReady } from "./support/spokes.ts";
+import { addSpoke, getOnSpoke, onSpoke, removeSpoke, system, tryOnSpoke, untilReady } from "./support/spokes.ts";
 
 const name = "amber"; // environment dev
 const cluster = `fleet-spoke-${name}`;
@@ -121,9 +121,7 @@ beforeAll(async () => {
   await onSpoke(name, ["create", "namespace", namespace]);
 });
 afterAll(async () => {
-  await repository.remove(`spokes/fleet/${name}`);
-  await repository.push(`Remove spoke ${name}`);
-  await untilGone(name);
+  await removeSpoke(repository, name);
   expect(await instances()).toEqual([]);
   expect(await templates()).toEqual([]);
   expect(await profiles()).toEqual([]);

@@ -31,10 +31,10 @@ import {
   clusterOf,
   condition,
   managedOf,
+  removeSpoke,
   spoke,
   syncOf,
   system,
-  untilGone,
   untilReady,
 } from "./support/spokes.ts";
 
@@ -149,9 +149,7 @@ describe("a spoke in a VPC that is there", { timeout: 1_800_000 }, () => {
   });
 
   test("leaves it as it was when it is removed through Git", async () => {
-    await repository.remove(`spokes/fleet/${SPOKE}`);
-    await repository.push(`Remove spoke ${SPOKE}`);
-    await untilGone(SPOKE);
+    await removeSpoke(repository, SPOKE);
     expect(await described(network)).toEqual(before);
     expect(await spokeInventory(FLEET, SPOKE)).toEqual([]);
   });
@@ -204,9 +202,7 @@ describe("a spoke whose VPC has a flow log", { timeout: 1_800_000 }, () => {
   });
 
   test("goes with its flow log", async () => {
-    await repository.remove(`spokes/fleet/${LOGGED}`);
-    await repository.push(`Remove spoke ${LOGGED}`);
-    await untilGone(LOGGED);
+    await removeSpoke(repository, LOGGED);
     expect(await flowLogsOf(LOGGED)).toEqual([]);
     expect(await spokeInventory(FLEET, LOGGED)).toEqual([]);
   });
@@ -308,9 +304,7 @@ describe("a spoke without internet access, whose pods have a block of their own"
   });
 
   test("goes with all of it", async () => {
-    await repository.remove(`spokes/fleet/${APART}`);
-    await repository.push(`Remove spoke ${APART}`);
-    await untilGone(APART);
+    await removeSpoke(repository, APART);
     expect(await spokeInventory(FLEET, APART)).toEqual([]);
   });
 });

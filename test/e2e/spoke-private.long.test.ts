@@ -17,8 +17,8 @@ import {
   clusterOf,
   condition,
   getOnSpoke,
+  removeSpoke,
   system,
-  untilGone,
   untilReady,
 } from "./support/spokes.ts";
 
@@ -112,8 +112,6 @@ describe("a spoke with a private endpoint only", { timeout: 1_200_000 }, () => {
   });
 
   test("is removed through Git over the same way", async () => {
-    await repository.remove(`spokes/fleet/${SPOKE}`);
-    await repository.push(`Remove spoke ${SPOKE}`);
-    await untilGone(SPOKE);
+    await removeSpoke(repository, SPOKE);
   });
 });

@@ -84,6 +84,13 @@ export const untilVersion = (name: string, version: string, seconds = UPGRADE_SE
 /** Waits until the hub has no such Spoke any more. */
 export const untilGone = (name: string, seconds = REMOVAL_SECONDS) => spokes.untilGone(name, seconds);
 
+/** Removes the folder of a spoke, and waits until the hub has no such Spoke any more. */
+export async function removeSpoke(system: Checkout, name: string): Promise<void> {
+  await system.remove(`spokes/fleet/${name}`);
+  await system.push(`Remove spoke ${name}`);
+  await untilGone(name);
+}
+
 /** Options of `fleet new-cluster` for a spoke that the Git server calls: whoever registers its webhooks reads its Receivers from this machine. */
 export const calledByGit = ["--git-receiver", "github", "--admin", deployerArn, "--public-access-cidr", machineCidr];
 
