@@ -1,10 +1,8 @@
 """The AWS Price List: what instances cost on demand."""
 
 import json
-import sys
-import types
 
-from .authorization import CALLS
+from .added_services import add_service, answered, refuse
 from .instance_types import METAL, TYPES
 
 _TARGET = "AWSPriceListService"
@@ -17,12 +15,6 @@ _FAMILIES = {
 
 def extend(app, _secret):
     """Serves GetProducts of AmazonEC2, in the form of AWS Price List API Reference, GetProducts: each product is JSON in a string."""
-    from ministack.core import iam_actions as actions
-    from ministack.core import router
-    from ministack.core.responses import error_response_json
-
-    def refuse(code, message):
-        return error_response_json(code, message, 400, content_type="application/x-amz-json-1.1", message_key="Message")
 
     async def serve(_method, _path, headers, body, _query_params):
         operation, request = headers.get("x-amz-target", "").partition(".")[2], json.loads(body or b"{}")
@@ -37,25 +29,13 @@ def extend(app, _secret):
             for of, prices in _FAMILIES.items() if family in (None, of)
             for name, price in prices.items() if type_ in (None, name)
         ]
-        answer = {"FormatVersion": "aws_v1", "PriceList": products}
-        return 200, {"Content-Type": "application/x-amz-json-1.1"}, json.dumps(answer).encode()
+        return answered({"FormatVersion": "aws_v1", "PriceList": products})
 
     def named(call):
         # Service Authorization Reference, "AWS Price List": no resource types.
         call.resources = ["*"]
 
-    module = types.ModuleType("ministack.services.pricing")
-    module.handle_request = serve
-    module.get_state = dict
-    module.load_persisted_state = lambda _: None
-    module.reset = lambda: None
-    sys.modules[module.__name__] = module
-    router.SERVICE_PATTERNS["pricing"] = {"host_patterns": [r"^api\.pricing\."], "target_prefixes": [_TARGET]}
-    actions.SERVICE_TO_IAM_NAMESPACE["pricing"] = "pricing"
-    CALLS["pricing"] = named
-    app.SERVICE_REGISTRY["pricing"] = {"module": "pricing"}
-    app._state_map["pricing"] = "pricing"
-    app.SERVICE_HANDLERS["pricing"] = serve
+    add_service(app, "pricing", serve, named, _TARGET, r"^api\.pricing\.")
 
 
 def product(name, price):

@@ -1,10 +1,8 @@
 """Service Quotas, and the quotas that creating something is held to."""
 
 import json
-import sys
-import types
 
-from .authorization import CALLS
+from .added_services import add_service, answered, refuse
 
 # AWS's defaults of what the fleet makes, by service and quota code. Sources: AWS General Reference, "Amazon VPC endpoints and quotas"
 # and "Amazon EC2 endpoints and quotas"; EKS Best Practices Guide, "Known Limits and Service Quotas"; EKS User Guide, "View and manage
@@ -39,9 +37,7 @@ def extend(app, _secret):
 
     A requested increase is granted at once. AWS grants small ones within minutes, and looks at others for days.
     """
-    from ministack.core import iam_actions as actions
-    from ministack.core import router
-    from ministack.core.responses import AccountRegionScopedDict, error_response_json, get_account_id, get_region
+    from ministack.core.responses import AccountRegionScopedDict, get_account_id, get_region
     from ministack.services import ec2, iam
 
     granted = _raised["granted"] = AccountRegionScopedDict()
@@ -53,9 +49,6 @@ def extend(app, _secret):
             "QuotaArn": f"arn:aws:servicequotas:{get_region()}:{get_account_id()}:{service}/{code}", "Unit": "None", "Adjustable": True,
             "GlobalQuota": quota.get("global", False),
         }
-
-    def refuse(code, message):
-        return error_response_json(code, message, 400, content_type="application/x-amz-json-1.1", message_key="Message")
 
     def known(service):
         """The quotas of a service that this region tells."""
@@ -100,25 +93,17 @@ def extend(app, _secret):
             return refuse("IllegalArgumentException", str(error))
         if answer is None:
             return refuse("NoSuchResourceException", "The request failed because the specified quota does not exist.")
-        return 200, {"Content-Type": "application/x-amz-json-1.1"}, json.dumps(answer).encode()
+        return answered(answer)
 
     def named(call):
         # Reading is about no resource (Service Authorization Reference, "Service Quotas").
         quota = f"{call.member('ServiceCode')}/{call.member('QuotaCode')}"
         call.resources = [call.arn(quota) if call.operation == "RequestServiceQuotaIncrease" else "*"]
 
-    module = types.ModuleType("ministack.services.servicequotas")
-    module.handle_request = serve
-    module.get_state = lambda: {"granted": granted}
-    module.load_persisted_state = lambda data: granted.update(data.get("granted", {}))
-    module.reset = granted.clear
-    sys.modules[module.__name__] = module
-    router.SERVICE_PATTERNS["servicequotas"] = {"host_patterns": [r"^servicequotas\."], "target_prefixes": [_TARGET]}
-    actions.SERVICE_TO_IAM_NAMESPACE["servicequotas"] = "servicequotas"
-    CALLS["servicequotas"] = named
-    app.SERVICE_REGISTRY["servicequotas"] = {"module": "servicequotas"}
-    app._state_map["servicequotas"] = "servicequotas"
-    app.SERVICE_HANDLERS["servicequotas"] = serve
+    add_service(
+        app, "servicequotas", serve, named, _TARGET, r"^servicequotas\.",
+        state=lambda: {"granted": granted}, load=lambda data: granted.update(data.get("granted", {})), reset=granted.clear,
+    )
 
     def held(dispatch, operation, count, quota, refused):
         """Refuses an operation once `count` of its parameters has reached the quota."""
