@@ -16,7 +16,7 @@ const EVICTION_SIGNALS = [
 export const FUNCTION_HOST = FUNCTION_REPOSITORY.split("/")[0] as string;
 
 /** A taint, as kubelet registers it. */
-interface Taint {
+export interface Taint {
   readonly key: string;
   readonly value?: string;
   readonly effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";

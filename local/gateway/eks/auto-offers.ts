@@ -1,5 +1,6 @@
+import type { Taint } from "../../clusters/node-config.ts";
 import type { NodePool } from "./auto-mode.ts";
-import type { Offer, Room, Taint } from "./auto-scaling.ts";
+import type { Offer, Room } from "./auto-scaling.ts";
 
 const GIB = 2 ** 30;
 

@@ -1,4 +1,7 @@
 import type { KubernetesObject, V1Affinity, V1Toleration } from "@kubernetes/client-node";
+import type { Taint } from "../../clusters/node-config.ts";
+import { quantity } from "./quantity.ts";
+import { isOfNode } from "./reconcile/drain.ts";
 
 /**
  * Which node EKS Auto Mode starts for pods that fit nowhere, and which it takes back: no Karpenter, whose scheduling simulation it
@@ -20,12 +23,6 @@ export interface Pod extends KubernetesObject {
   };
 }
 
-export interface Taint {
-  readonly key: string;
-  readonly value: string;
-  readonly effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
-}
-
 /** CPUs and bytes of memory. */
 export interface Room {
   readonly cpu: number;
@@ -40,15 +37,6 @@ export interface Offer extends Room {
   readonly taints: readonly Taint[];
 }
 
-const units: Readonly<Record<string, number>> = { "": 1, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
-const binary: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
-
-/** A quantity of Kubernetes as a number; 0 for none. */
-export function quantity(text = "0"): number {
-  const [, digits = "0", unit = ""] = /^([0-9.]+(?:e[0-9]+)?)([A-Za-z]*)$/.exec(text) ?? [];
-  return Number(digits) * (binary[unit] ?? units[unit] ?? Number.NaN);
-}
-
 /** What a pod requests. */
 function requestsOf({ spec }: Pod): Room {
   const all = (spec?.containers ?? []).map(({ resources }) => resources?.requests ?? {});
@@ -56,26 +44,21 @@ function requestsOf({ spec }: Pod): Room {
   return { cpu: sum("cpu"), memory: sum("memory") };
 }
 
-const isOfDaemonSet = ({ metadata }: Pod): boolean =>
-  (metadata?.ownerReferences ?? []).some(({ kind, controller }) => controller === true && kind === "DaemonSet");
-
 /** Whether a pod keeps its node: not one of a DaemonSet or of the kubelet's own files, nor one that has ended. */
 export const keepsNode = (pod: Pod): boolean =>
-  !isOfDaemonSet(pod) &&
-  pod.metadata?.annotations?.["kubernetes.io/config.mirror"] === undefined &&
-  !["Succeeded", "Failed"].includes(pod.status?.phase ?? "");
+  !isOfNode(pod) && !["Succeeded", "Failed"].includes(pod.status?.phase ?? "");
 
 /** Whether the scheduler found no node for a pod. */
 export const isUnschedulable = (pod: Pod): boolean =>
   pod.spec?.nodeName === undefined &&
   pod.metadata?.deletionTimestamp === undefined &&
   (pod.spec?.schedulingGates ?? []).length === 0 &&
-  !isOfDaemonSet(pod) &&
+  !isOfNode(pod) &&
   (pod.status?.conditions ?? []).some(
     ({ type, status, reason }) => type === "PodScheduled" && status === "False" && reason === "Unschedulable",
   );
 
-const tolerates = (tolerations: readonly V1Toleration[], { key, value, effect }: Taint): boolean =>
+const tolerates = (tolerations: readonly V1Toleration[], { key, value = "", effect }: Taint): boolean =>
   effect === "PreferNoSchedule" ||
   tolerations.some(
     (each) =>

@@ -1,7 +1,6 @@
 import type * as eks from "@aws-sdk/client-eks";
-import type { NodeOptions } from "../../clusters/node-config.ts";
+import type { Taint } from "../../clusters/node-config.ts";
 import type { Known, Wire } from "../aws/wire.ts";
-import type { NodeTaint } from "./node-config.ts";
 
 export type Cluster = Known<
   Wire<eks.Cluster>,
@@ -75,7 +74,7 @@ export interface SelfManagedNode {
   /** ARN of the role in its instance profile. */
   readonly role: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly taints: readonly NodeTaint[];
+  readonly taints: readonly Taint[];
   /** Fields of KubeletConfiguration. */
   readonly kubelet: Readonly<Record<string, unknown>>;
   /** Its instance shuts down. */
@@ -86,7 +85,7 @@ export interface SelfManagedNode {
 export interface AutoNodeRecord extends Pick<NodeRecord, "number" | "name" | "instanceId" | "zone" | "version"> {
   readonly instanceType: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly taints: NonNullable<NodeOptions["taints"]>;
+  readonly taints: readonly Taint[];
   /** Since when no pod is on it that keeps it (seconds since 1970). */
   emptySince?: number;
   /** Whether it is being drained. */

@@ -1,19 +1,14 @@
 import { parse } from "yaml";
 import * as z from "zod";
+import type { Taint } from "../../clusters/node-config.ts";
 
 /** What the user data of an AL2023 node says: nodeadm's NodeConfig (awslabs/amazon-eks-ami, nodeadm/api/v1alpha1), as far as a node here heeds it. */
 export interface NodeConfig {
   readonly cluster: { readonly name: string; readonly endpoint: string; readonly certificateAuthority: string };
   readonly labels: Readonly<Record<string, string>>;
-  readonly taints: readonly NodeTaint[];
+  readonly taints: readonly Taint[];
   /** Fields of KubeletConfiguration. */
   readonly kubelet: Readonly<Record<string, unknown>>;
-}
-
-export interface NodeTaint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
 }
 
 const CONTENT_TYPE = "application/node.eks.aws";
@@ -46,7 +41,7 @@ const schema = z.object({
 });
 
 /**
- * Reads the user data of an instance. Gives undefined where it holds no NodeConfig: the instance is no node then.
+ * Reads the user data of an instance. Gives undefined where it holds no NodeConfig: the instance does not become a node then.
  * @throws when nodeadm would refuse it, or when it asks for something that a node here can't have
  */
 export function nodeConfigOf(userData: string): NodeConfig | undefined {

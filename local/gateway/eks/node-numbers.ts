@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { MAX_NODES } from "../../instance/index.ts";
 import type { ClusterRecord } from "./model.ts";
 
@@ -13,3 +14,6 @@ export function freeNode(record: ClusterRecord): number | undefined {
   const taken = new Set(nodesOf(record).map(({ number }) => number));
   return Array.from({ length: MAX_NODES }, (_, number) => number).find((number) => !taken.has(number));
 }
+
+/** An ID as EC2 gives an instance. */
+export const newInstanceId = (): string => `i-0${randomBytes(8).toString("hex")}`;

@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from "node:os";
 import type { InstanceSize } from "../aws/instances.ts";
+import { quantity } from "./quantity.ts";
 
 const MIB = 2 ** 20;
 /** What hypervisor and kernel keep of a type's memory, as Karpenter expects by default (its setting vmMemoryOverheadPercent). */
@@ -42,23 +43,12 @@ export function reservedOn(
   };
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  m: 1 / 1000,
-  Ki: 2 ** 10,
-  Mi: MIB,
-  Gi: 2 ** 30,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-};
-
 /** The number that a quantity of Kubernetes stands for. */
-function scalar(quantity: string): number {
-  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(m|[KMG]i|[kMG])?$/.exec(quantity) ?? [];
-  if (number === undefined)
-    throw new Error(`NodeConfig: got the quantity ${quantity}, allowed are numbers with m, k, M, G, Ki, Mi or Gi`);
-  return Number(number) * (UNITS[unit] ?? 1);
+function scalar(text: string): number {
+  if (!/^\d+(?:\.\d+)?(m|[KMG]i|[kMG])?$/.test(text))
+    throw new Error(`NodeConfig: got the quantity ${text}, allowed are numbers with m, k, M, G, Ki, Mi or Gi`);
+  return quantity(text);
 }
 
-const milli = (quantity = "0"): number => Math.ceil(scalar(quantity) * 1000);
-const mib = (quantity = "0"): number => Math.ceil(scalar(quantity) / MIB);
+const milli = (text = "0"): number => Math.ceil(scalar(text) * 1000);
+const mib = (text = "0"): number => Math.ceil(scalar(text) / MIB);

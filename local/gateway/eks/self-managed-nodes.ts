@@ -10,7 +10,7 @@ import { parsePrincipal } from "./principals.ts";
 /** How often instances are looked at that want to be nodes and are not let in yet (milliseconds): on EC2 kubelet tries again, too. */
 const AGAIN_MS = 5000;
 
-/** What an instance's user data says; `none` when it is no node's. */
+/** What an instance's user data says; `none` where it is not for a node. */
 type Told = NodeConfig | "none" | Error;
 
 /**

@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { cpus, totalmem } from "node:os";
 import { isAuto, NODE_POOLS } from "../auto-mode.ts";
 import { offersOf, ownLabels } from "../auto-offers.ts";
 import { emptyNodes, nodeToStart, type Offer, type Pod } from "../auto-scaling.ts";
 import type { AutoNodeRecord, ClusterRecord } from "../model.ts";
-import { freeNode } from "../node-numbers.ts";
+import { freeNode, newInstanceId } from "../node-numbers.ts";
 import type { KubeApi } from "../runtime.ts";
 import type { Again } from "./context.ts";
 import { evictFrom } from "./drain.ts";
@@ -124,7 +123,7 @@ async function startOne({ context, cluster, pods, ready }: Pass): Promise<void> 
 const nodeOf = ({ clusters }: NodesContext, record: ClusterRecord, number: number, offer: Offer): AutoNodeRecord => ({
   number,
   name: clusters.of(record.cluster.name).nodeName(record.number, number),
-  instanceId: `i-0${randomBytes(8).toString("hex")}`,
+  instanceId: newInstanceId(),
   zone: offer.labels["topology.kubernetes.io/zone"] ?? "",
   version: record.cluster.version,
   instanceType: offer.instanceType,

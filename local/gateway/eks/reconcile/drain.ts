@@ -12,6 +12,11 @@ export const DRAIN_SECONDS = {
   deletion: 5 * 60,
 } as const;
 
+/** Whether a pod comes and goes with its node: one of a DaemonSet, or of the kubelet's own files. */
+export const isOfNode = ({ metadata: { annotations = {}, ownerReferences = [] } = {} }: KubernetesObject): boolean =>
+  annotations["kubernetes.io/config.mirror"] !== undefined ||
+  ownerReferences.some(({ kind, controller }) => controller === true && kind === "DaemonSet");
+
 interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string };
 }
@@ -21,13 +26,9 @@ interface Pod extends KubernetesObject {
  * files. Gives the names of nodes that still have pods. Called again and again: budgets may let more pods go later.
  */
 export async function evictFrom(kube: KubeApi, nodes: readonly string[]): Promise<Set<string>> {
-  const pods = (await kube.list<Pod>("v1", "Pod")).filter((pod) => {
-    const { annotations = {}, ownerReferences = [] } = pod.metadata ?? {};
-    const stays =
-      annotations["kubernetes.io/config.mirror"] !== undefined ||
-      ownerReferences.some(({ kind, controller }) => controller === true && kind === "DaemonSet");
-    return nodes.includes(pod.spec?.nodeName ?? "") && !stays;
-  });
+  const pods = (await kube.list<Pod>("v1", "Pod")).filter(
+    (pod) => nodes.includes(pod.spec?.nodeName ?? "") && !isOfNode(pod),
+  );
   for (const { metadata } of pods)
     if (metadata?.deletionTimestamp === undefined) await kube.evict(metadata?.namespace ?? "", metadata?.name ?? "");
   return new Set(pods.map((pod) => pod.spec?.nodeName ?? ""));

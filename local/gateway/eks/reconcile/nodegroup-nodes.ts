@@ -1,8 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { NodeOptions } from "../../../clusters/node-config.ts";
 import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
-import { freeNode, nodesOf } from "../node-numbers.ts";
+import { freeNode, newInstanceId, nodesOf } from "../node-numbers.ts";
 import { TAINT_EFFECTS } from "../nodegroup-config.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
@@ -103,7 +102,7 @@ export async function applySize(work: Work): Promise<void> {
       target.nodes.push({
         number,
         name: context.clusters.of(cluster).nodeName(stored.number, number),
-        instanceId: `i-0${randomBytes(8).toString("hex")}`,
+        instanceId: newInstanceId(),
         zone: zones.get(subnets[target.nodes.length % subnets.length] ?? "") ?? `${context.region}a`,
         version,
         image: imageOf(target),

@@ -8,8 +8,8 @@ import {
   nodeToStart,
   type Offer,
   type Pod,
-  quantity,
 } from "../../../../gateway/eks/auto-scaling.ts";
+import { quantity } from "../../../../gateway/eks/quantity.ts";
 
 const GIB = 2 ** 30;
 const pools = ["general-purpose", "system"] as const;
