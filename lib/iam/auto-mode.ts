@@ -1,8 +1,8 @@
 import { principalTags } from "../labels.ts";
 import { denyStatements, loadBalancerStatements, volumeKeyStatement } from "./boundary.ts";
 import { managedPolicies } from "./deployer.ts";
-import { ec2Actions, tagNewStatement } from "./ec2.ts";
-import { ownCluster, sharedNetworkStatement } from "./nodes.ts";
+import { ec2Actions } from "./ec2.ts";
+import { boundaryTagStatement, ownCluster, sharedNetworkStatement } from "./nodes.ts";
 import { arns, inAnyPartition, type PolicyDocument, perRegion, policy, type Scope, whereArnsDont } from "./policy.ts";
 
 /**
@@ -106,7 +106,7 @@ export function autoModeBoundary(scope: AutoModeScope): PolicyDocument {
       Condition: { StringEquals: { [`aws:ResourceTag/${principalTags.cluster}`]: ownCluster } },
     },
     sharedNetworkStatement(scope),
-    tagNewStatement,
+    boundaryTagStatement,
     volumeKeyStatement(scope),
     ...loadBalancerStatements(scope, ["spot.amazonaws.com"]),
     {

@@ -50,9 +50,9 @@ const spokeManagedPolicies = [
 /** Roles of spokes: only names under the spoke prefix, only with a boundary of the fleet. */
 function roleStatements(scope: CrossplaneScope): Statement[] {
   const roles = [arns(scope).role(`${scope.spokePrefix}*`)];
-  // The second one also while the stack permits add-ons nothing: the roles that have it must be removable.
   const { addonBoundaryPolicy, autoModeBoundaryPolicy } = fleetNames(scope.fleet);
   const { policy: policyArn } = arns(scope);
+  // That of add-ons also while the stack permits them nothing: the roles that have it must be removable.
   const boundaries = [scope.boundaryArn, policyArn(addonBoundaryPolicy), policyArn(autoModeBoundaryPolicy)] as const;
   return [
     ...boundedRoleStatements(roles, boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
@@ -113,8 +113,8 @@ type CrossplanePart = "clusters" | (typeof crossplaneParts)[number];
 
 /**
  * Everything that Crossplane's AWS provider on the hub may do in an account: what a Spoke is composed of, in the fleet's territory. In the
- * hub's account its own role has these rights, in another one a role that it assumes. IAM has no room for all of it in one policy (docs/decisions/hub): each
- * part has the denials that its own rights need.
+ * hub's account its own role has these rights, in another one a role that it assumes. IAM has no room for all of it in one policy
+ * (docs/decisions/hub): each part has the denials that its own rights need.
  */
 export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<CrossplanePart, PolicyDocument>> {
   // ARNs leave out the partition where that takes less room: an account has only one.

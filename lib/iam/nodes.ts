@@ -11,6 +11,9 @@ export const ownCluster = principalTag(principalTags.cluster);
 const ofOwnCluster = { [`aws:ResourceTag/${principalTags.cluster}`]: ownCluster };
 const forOwnCluster = { [`aws:RequestTag/${principalTags.cluster}`]: ownCluster };
 
+/** {@link tagNewStatement} of a boundary, where a short Sid leaves room. */
+export const boundaryTagStatement: Statement = { ...tagNewStatement, Sid: "New" };
+
 /**
  * A node of the caller's own cluster that no launch template of ours tagged: EKS gives this tag to the Auto Scaling group of every managed
  * node group, and the group gives it to its instances (docs/decisions/hub, "Cluster API comes from …").
@@ -52,7 +55,7 @@ export function nodeStatements(scope: Scope): Statement[] {
     },
     makeStatement(anyPartition, "Devices", disks, { StringEquals: forOwnCluster }),
     makeStatement(anyPartition, "Snapshots", snapshots, { StringEquals: forOwnCluster }),
-    { ...tagNewStatement, Sid: "New" },
+    boundaryTagStatement,
     {
       // An interface joins groups of its own VPC only, and changes nothing of what these allow.
       Sid: "Join",

@@ -146,13 +146,6 @@ export const exceptions: readonly Exception[] = [
   // lib/iam/auto-mode.ts
   {
     policy: "*-auto-mode-boundary",
-    statement: "TagWhatIsMade",
-    allResources: true,
-    conditions: ["ec2:CreateAction"],
-    reason: boundary,
-  },
-  {
-    policy: "*-auto-mode-boundary",
     statement: "UseWhatIsThere",
     allResources: true,
     reason: "images, subnets and security groups that instances name; what a call makes, another statement limits",
