@@ -1,4 +1,5 @@
 import { fromBase64, inBase64 } from "./base64.ts";
+import { volumeProvisioners } from "./eks-baseline.ts";
 import { prefixOf } from "./registries.ts";
 
 /** Where spokes may be, by the ID of the account. */
@@ -106,8 +107,8 @@ export const is = {
   },
   identitySource: { ...oneOf(["IRSA", "PodIdentity"], "IRSA"), absent: "IRSA" },
   volumeProvisioner: {
-    ...oneOf(["ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com"], "ebs.csi.aws.com"),
-    absent: "ebs.csi.aws.com",
+    ...oneOf(Object.values(volumeProvisioners), volumeProvisioners.addon),
+    absent: volumeProvisioners.addon,
   },
   quote: text('always `"`', '^"$', '"'),
   issuer: text("host and path", "^[^/:]+/.+$", "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE"),

@@ -76,3 +76,6 @@ export const nodeTemplate = (diskSize: number, isBottlerocket = false) => ({
   // security best practices", on restricting access to IMDS).
   metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
 });
+
+/** The provisioners of StorageClasses whose volumes are EBS's: the EKS add-on's, and that of EKS Auto Mode (EKS User Guide, "Create a storage class"). */
+export const volumeProvisioners = { addon: "ebs.csi.aws.com", auto: "ebs.csi.eks.amazonaws.com" } as const;

@@ -1,3 +1,4 @@
+import { volumeProvisioners } from "../../lib/eks-baseline.ts";
 import type { Spoke } from "./api.ts";
 
 /**
@@ -7,9 +8,6 @@ import type { Spoke } from "./api.ts";
  */
 
 export const isAuto = ({ spec }: { readonly spec: Pick<Spoke["spec"], "compute"> }): boolean => spec.compute === "auto";
-
-/** The provisioners of StorageClasses whose volumes are EBS's (EKS User Guide, "Create a storage class"). */
-const volumeProvisioners = { auto: "ebs.csi.eks.amazonaws.com", addon: "ebs.csi.aws.com" } as const;
 
 /** The one that a spoke has: that of EKS Auto Mode, or of the EKS add-on aws-ebs-csi-driver. */
 export const volumeProvisioner = (spoke: Parameters<typeof isAuto>[0]) =>

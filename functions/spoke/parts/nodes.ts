@@ -181,8 +181,8 @@ const compositionName = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[crossplaneAnnotations.resourceName];
 
 /**
- * The nodes' role, and managed node groups in the subnets with a route to the internet: none with EKS Auto Mode. When a field changes that EKS can't change, another group is made;
- * the former goes when that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
+ * The nodes' role, and managed node groups in the subnets with a route to the internet: none with EKS Auto Mode. When a field changes that EKS
+ * can't change, another group is made; the former goes when that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
  */
 export function composeNodes(context: Context): void {
   const all = nodeGroups(context);
