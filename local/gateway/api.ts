@@ -32,6 +32,8 @@ export interface AwsApi {
   /** What an account knows of issuers of web identity tokens. */
   readonly issuers: (account: string) => Issuers;
   readonly faults: () => Promise<Faults>;
+  /** What AWS's clock says. */
+  readonly awsTime: () => Promise<Date>;
   /** Whether a service has answered as many requests as the faults let it. */
   readonly exceeds: (service: string, faults: Faults) => boolean;
   /** Resolves when the answer to a request, which AWS has carried out, may go to whoever asked. */
@@ -46,8 +48,14 @@ export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpRes
   const faults = await api.faults();
   const response = await answer(request, api, faults);
   if (response.status < 300) await api.mayAnswer(request, faults);
-  return response;
+  return faults.clockAheadSeconds === 0 ? response : dated(response, await api.awsTime());
 }
+
+/** SDKs correct their clocks by the header. */
+const dated = (response: HttpResponse, time: Date): HttpResponse => ({
+  ...response,
+  headers: { ...response.headers, date: time.toUTCString() },
+});
 
 async function answer(request: HttpRequest, api: AwsApi, faults: Faults): Promise<HttpResponse> {
   const webIdentity = webIdentityForm(request);

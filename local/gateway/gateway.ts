@@ -65,6 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const forward = forwardTo(ministackEndpoint(instance));
   const place = { region: REGION, account: ACCOUNT, partition: PARTITION };
   const faults = faultsIn(faultsFile(instance));
+  const awsTime = async () => new Date(Date.now() + (await faults()).clockAheadSeconds * 1000);
   const endpoint = ministackEndpoint(instance);
   const lookups = byAccount((account) =>
     awsLookups({
@@ -146,6 +147,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const api: Handler = (request) =>
     awsApi(request, {
       faults,
+      awsTime,
       exceeds: (service, now) => {
         const exceeded = exceeds(service, now);
         if (exceeded) log(`throttled a request to ${service}`);
@@ -167,10 +169,14 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       key,
       accountOf,
       eks: eksOf,
-      eksAuth: (account) => ({ ...eksOf(account), keys: oidc.keys, assume }),
+      eksAuth: (account) => ({ ...eksOf(account), keys: oidc.keys, awsTime, assume }),
       aps: aps.context,
       grafana: () => (grafana ??= startedGrafana()),
-      issuers: (account) => ({ provider: (issuer) => lookups(account).oidcProvider(issuer), keys: oidc.keys }),
+      issuers: (account) => ({
+        provider: (issuer) => lookups(account).oidcProvider(issuer),
+        keys: oidc.keys,
+        now: awsTime,
+      }),
     });
   const gatewayHost = `${instance.gatewayAddress}:${PORTS.api}`;
   const internal: Handler = async (request) => {
@@ -179,7 +185,10 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     const cluster = request.method === "POST" ? /^\/authenticate\/([^/]+)$/.exec(path)?.[1] : undefined;
     if (cluster === undefined) return jsonResponse(404, { message: `nothing is at ${path}` });
     const body: unknown = JSON.parse(request.body.toString("utf8"));
-    return jsonResponse(200, await reviewToken(body, store.find(cluster), { forward, gatewayHost, now: eks.now() }));
+    return jsonResponse(
+      200,
+      await reviewToken(body, store.find(cluster), { forward, gatewayHost, now: await awsTime() }),
+    );
   };
   const webhook: Handler = async (request) => {
     const cluster = request.method === "POST" ? /^\/mutate\/([^/]+)$/.exec(pathOf(request.url))?.[1] : undefined;

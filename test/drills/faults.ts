@@ -1,4 +1,4 @@
-import { cutOff, fillEtcd, freezeNodes, freezeSupervised } from "../e2e/support/faults.ts";
+import { advanceClock, cutOff, fillEtcd, freezeNodes, freezeSupervised } from "../e2e/support/faults.ts";
 import { HUB, killPods, killSupervised } from "../e2e/support/hub.ts";
 import { clusterOf } from "../e2e/support/spokes.ts";
 
@@ -51,6 +51,10 @@ export const faults: readonly Fault[] = [
   frozen("Git server", "git"),
   killed("AWS API", "gateway"),
   frozen("AWS API", "gateway"),
+  {
+    name: `AWS's clock two hours ahead for ${AWAY_SECONDS} s: signatures, sessions and tokens expired`,
+    strike: () => advanceClock(AWAY_SECONDS),
+  },
   killed("etcd of all clusters", "etcd"),
   frozen("etcd of all clusters", "etcd"),
   { name: `etcd of all clusters full for ${AWAY_SECONDS} s`, strike: () => fillEtcd(AWAY_SECONDS) },

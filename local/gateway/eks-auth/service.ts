@@ -15,6 +15,8 @@ import { model } from "./model.ts";
 export interface EksAuthContext extends Pick<EksContext, "store" | "aws" | "account" | "region" | "partition"> {
   /** The keys of the cluster with this issuer. `fresh` skips any cache. */
   readonly keys: (issuer: string, fresh: boolean) => Promise<JSONWebKeySet | undefined>;
+  /** AWS's time. */
+  readonly awsTime: () => Promise<Date>;
   readonly assume: (session: ServiceSession) => Promise<SessionCredentials>;
 }
 
@@ -86,7 +88,11 @@ export const eksAuthApi = restApi<EksAuthContext>({
 });
 
 /** Checks the token: of a pod of this cluster, for EKS Pod Identity. */
-async function subjectOf({ keys }: EksAuthContext, { cluster }: ClusterRecord, token: string): Promise<Subject> {
+async function subjectOf(
+  { keys, awsTime }: EksAuthContext,
+  { cluster }: ClusterRecord,
+  token: string,
+): Promise<Subject> {
   const issuer = cluster.identity.oidc?.issuer;
   const { claims } = await verifyToken(token, {
     // No OIDC provider in IAM is needed: EKS knows its own clusters.
@@ -95,6 +101,7 @@ async function subjectOf({ keys }: EksAuthContext, { cluster }: ClusterRecord, t
       throw new StsError("InvalidIdentityToken", `its issuer is ${of}, that of the cluster is ${issuer}`);
     },
     keys,
+    now: awsTime,
   }).catch((error: unknown) => {
     throw error instanceof StsError ? tokenError(error, cluster.name) : error;
   });

@@ -36,6 +36,11 @@ const schema = z.strictObject({
   /** Seconds in which new tags do not count for conditions yet. KMS documents up to 5 minutes ("ABAC for AWS KMS"). @default 0 */
   tagsUncountedSeconds: byService.default({}),
   /**
+   * Seconds by which AWS's clock is ahead of the machine's: signatures, sessions and the tokens of service accounts have expired for AWS when
+   * it says so, and AWS answers with its own time. @default 0
+   */
+  clockAheadSeconds: z.number().nonnegative().default(0),
+  /**
    * Actions as IAM names them (ec2:CreateVpc), or each with a text that a request for it has to contain: a name or a tag, which not every
    * request has. AWS does what the first request for each asks for and holds its answer for a minute, in which whoever asked can be killed.
    * @default none

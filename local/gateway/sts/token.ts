@@ -12,6 +12,8 @@ export interface Issuers {
   provider(issuer: string): Promise<OidcProvider | undefined>;
   /** The keys of the cluster with this issuer, or undefined when no cluster of ours has it. `fresh` skips any cache. */
   keys(issuer: string, fresh: boolean): Promise<JSONWebKeySet | undefined>;
+  /** AWS's time. */
+  now(): Promise<Date>;
 }
 
 /** A token that passed every check; `audience` is the one of its audiences that the provider knows. */
@@ -60,12 +62,13 @@ async function verifySignature(token: string, issuer: string, issuers: Issuers):
         issuer,
         algorithms: ALGORITHMS,
         requiredClaims: ["exp", "iat"],
+        currentDate: await issuers.now(),
       });
       return payload;
     } catch (error) {
       // A key that was rotated since the last look.
       if (error instanceof errors.JWKSNoMatchingKey && !fresh) continue;
-      throw refusal(error);
+      throw refusal(error, await issuers.now());
     }
   }
   throw invalid("Couldn't retrieve verification key from your identity provider");
@@ -79,12 +82,12 @@ async function reachable(keys: Promise<JSONWebKeySet | undefined>, issuer: strin
   }
 }
 
-function refusal(error: unknown): unknown {
+function refusal(error: unknown, now: Date): unknown {
   if (error instanceof errors.JWTExpired) {
     const expired = new Date((error.payload.exp ?? 0) * 1000).toISOString();
     return new StsError(
       "ExpiredTokenException",
-      `Token expired: current date/time ${new Date().toISOString()} must be before the expiration date/time ${expired}`,
+      `Token expired: current date/time ${now.toISOString()} must be before the expiration date/time ${expired}`,
     );
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) return invalid("The signature of the token is invalid");

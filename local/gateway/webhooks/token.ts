@@ -14,7 +14,7 @@ const STS_HOST = /^sts(-fips)?(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?$|^sts\.[a-z
 export class TokenRefused extends Error {}
 
 /** The presigned sts:GetCallerIdentity URL in a token, after every check that needs no STS. Throws TokenRefused. */
-export function presignedUrl(token: string, options: { gatewayHost: string; now: number }): URL {
+export function presignedUrl(token: string, options: { gatewayHost: string; now: Date }): URL {
   if (!token.startsWith(PREFIX))
     throw new TokenRefused(`the token does not begin with ${PREFIX}: it is not an EKS token`);
   const url = parseUrl(Buffer.from(token.slice(PREFIX.length), "base64url").toString("utf8"));
@@ -26,9 +26,10 @@ export function presignedUrl(token: string, options: { gatewayHost: string; now:
     Date.parse(
       (url.searchParams.get("X-Amz-Date") ?? "").replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5"),
     ) / 1000;
-  if (!(signedAt <= options.now + SKEW_SECONDS))
+  const now = options.now.getTime() / 1000;
+  if (!(signedAt <= now + SKEW_SECONDS))
     throw new TokenRefused("X-Amz-Date of the token is missing or lies in the future");
-  if (signedAt + LIFETIME_SECONDS < options.now)
+  if (signedAt + LIFETIME_SECONDS < now)
     throw new TokenRefused("the token has expired: EKS tokens are good for 15 minutes");
   return url;
 }
@@ -123,7 +124,7 @@ function entryFor(record: ClusterRecord, arn: string): AccessEntryRecord | undef
 export async function reviewToken(
   body: unknown,
   cluster: ClusterRecord | undefined,
-  options: { forward: Forward; gatewayHost: string; now: number },
+  options: { forward: Forward; gatewayHost: string; now: Date },
 ): Promise<object> {
   const review = body as { apiVersion?: string; spec?: { token?: string } };
   const answer = (status: object): object => ({

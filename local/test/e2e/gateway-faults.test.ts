@@ -121,3 +121,29 @@ test("tags of a KMS key count for conditions only later", async () => {
   await setFaults(cloud.instance, { tagsUncountedSeconds: { kms: 0.001 } });
   expect(await described()).toBe("allowed");
 });
+
+test("AWS's clock is ahead: an SDK corrects its own, sessions and service accounts' tokens have expired until it is right again", async () => {
+  const issuedTo = arnOf("role/on-time");
+  const { credentials } = await cloud.roleWith("on-time", allow({ Action: "sqs:ListQueues" }));
+  const WebIdentityToken = await serviceAccountToken(cloud.instance, "one", "reader", "sts.amazonaws.com");
+  const ofSession = new SQSClient({ ...client(), credentials: credentials as never });
+  const ofUser = new SQSClient(client());
+  const listed = (sqs: SQSClient) => outcome(sqs.send(new ListQueuesCommand()));
+  const assumed = () =>
+    outcome(
+      cloud
+        .as(undefined)
+        .sts.send(
+          new AssumeRoleWithWebIdentityCommand({ RoleArn: issuedTo, RoleSessionName: "pod", WebIdentityToken }),
+        ),
+    );
+  await setFaults(cloud.instance, { clockAheadSeconds: 2 * 3600 });
+  expect([await listed(ofUser), await listed(ofUser)]).toEqual(["SignatureDoesNotMatch", "allowed"]);
+  expect([await listed(ofSession), await listed(ofSession)]).toEqual(["SignatureDoesNotMatch", "ExpiredToken"]);
+  expect(await assumed()).toBe("ExpiredTokenException");
+  await clearFaults(cloud.instance);
+  expect([await listed(ofUser), await listed(ofUser)]).toEqual(["SignatureDoesNotMatch", "allowed"]);
+  expect(await listed(ofSession)).toBe("SignatureDoesNotMatch");
+  expect(await listed(ofSession)).toBe("allowed");
+  expect(await assumed()).not.toBe("ExpiredTokenException");
+});

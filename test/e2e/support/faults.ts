@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DescribeClusterCommand } from "@aws-sdk/client-eks";
 import { setNoSpace } from "@eks-gitops-fleet/local/clusters";
+import { faultsFile, setFaults } from "@eks-gitops-fleet/local/gateway";
 import { cgroupProcesses, run } from "@eks-gitops-fleet/local/instance";
 import { expect } from "vitest";
 import { account, instance } from "./fleet.ts";
@@ -59,6 +60,13 @@ export const fillEtcd = (seconds: number): Promise<void> =>
     join(import.meta.dirname, "free-etcd.ts"),
     instance.dir,
   ]);
+
+/**
+ * Has AWS's clock ahead by two hours, more than a session of one lasts: what was signed, assumed or issued before has expired, as where a
+ * cluster's clock is late.
+ */
+export const advanceClock = (seconds: number): Promise<void> =>
+  awayFor(seconds, () => setFaults(instance, { clockAheadSeconds: 7200 }), 'rm -f "$1"', [faultsFile(instance)]);
 
 /** Drops what the nodes and pods of a cluster send to another cluster's API server. */
 export async function cutOff(from: string, to: string, seconds: number): Promise<void> {

@@ -15,7 +15,7 @@ function apiOfAccounts() {
     throw new Error("asked");
   };
   const api = {
-    faults: async () => ({ newRolesUnknownSeconds: 0 }),
+    faults: async () => ({ newRolesUnknownSeconds: 0, clockAheadSeconds: 0 }),
     exceeds: () => false,
     mayAnswer: async () => {},
     forward: () => Promise.reject(new Error("forwarded")),
@@ -26,6 +26,7 @@ function apiOfAccounts() {
     issuers: (account: string) => ({
       provider: async (issuer: string) => void asked.push(`${issuer} of ${account}`),
       keys: async () => undefined,
+      now: async () => new Date(),
     }),
   } as unknown as AwsApi;
   return { api, asked };

@@ -142,7 +142,13 @@ describe("an answer that is held", () => {
 describe("the faults of an instance", () => {
   const dir = mkdtempSync(join(tmpdir(), "fleet-faults-"));
   afterAll(() => rmSync(dir, { recursive: true }));
-  const none = { requestsPerSecond: {}, newRolesUnknownSeconds: 0, tagsUncountedSeconds: {}, heldAnswers: [] };
+  const none = {
+    requestsPerSecond: {},
+    newRolesUnknownSeconds: 0,
+    tagsUncountedSeconds: {},
+    clockAheadSeconds: 0,
+    heldAnswers: [],
+  };
 
   test("come with the next request, and go", async () => {
     const faults = faultsIn(faultsFile({ dir }));

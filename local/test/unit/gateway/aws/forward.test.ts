@@ -96,7 +96,7 @@ describe("the scope of a request", () => {
 
 test("what carries no signature stays at the gateway, and so do the emulator's own pages", async () => {
   const forward = () => Promise.reject(new Error("forwarded"));
-  const api = { forward, faults: async () => ({}), exceeds: () => false } as never;
+  const api = { forward, faults: async () => ({ clockAheadSeconds: 0 }), exceeds: () => false } as never;
   const signed =
     "AWS4-HMAC-SHA256 Credential=AKIA/20261121/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0";
   for (const over of [

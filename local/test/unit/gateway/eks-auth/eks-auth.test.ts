@@ -42,6 +42,7 @@ beforeEach(async () => {
     store: eks.store,
     aws: eks.aws,
     keys: async () => keySet,
+    awsTime: async () => new Date(),
     assume: async (session) => {
       if (refusal !== undefined) throw refusal;
       assumed.push(session);

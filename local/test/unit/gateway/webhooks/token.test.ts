@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ClusterRecord } from "../../../../gateway/eks/model.ts";
 import { presignedUrl, reviewToken, TokenRefused, userOf } from "../../../../gateway/webhooks/token.ts";
 
-const NOW = Date.parse("2026-11-21T10:00:00Z") / 1000;
+const NOW = new Date("2026-11-21T10:00:00Z");
 const options = { gatewayHost: "100.64.255.1:4566", now: NOW };
 const GOOD =
   "https://sts.us-east-1.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Algorithm=AWS4-HMAC-SHA256" +
@@ -20,8 +20,10 @@ describe("an EKS token", () => {
   });
 
   test("is good for 15 minutes, whatever its URL says of a shorter time", () => {
-    expect(() => presignedUrl(tokenOf(GOOD), { ...options, now: NOW + 800 })).not.toThrow();
-    expect(() => presignedUrl(tokenOf(GOOD), { ...options, now: NOW + 900 })).toThrow("expired");
+    expect(() => presignedUrl(tokenOf(GOOD), { ...options, now: new Date(NOW.getTime() + 800_000) })).not.toThrow();
+    expect(() => presignedUrl(tokenOf(GOOD), { ...options, now: new Date(NOW.getTime() + 900_000) })).toThrow(
+      "expired",
+    );
   });
 
   test.each([
