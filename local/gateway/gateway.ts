@@ -8,7 +8,6 @@ import { startAps } from "./aps/service.ts";
 import { accountsOfKeys } from "./aws/account-of-key.ts";
 import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
-import { jsonResponse } from "./aws/http.ts";
 import { changesInstances } from "./aws/instance-changes.ts";
 import { awsLookups } from "./aws/lookups.ts";
 import { backgroundWork } from "./background.ts";
@@ -18,7 +17,6 @@ import { CHARTS_HOST, serveChart } from "./charts.ts";
 import { accountContext, accountWork } from "./eks/account-context.ts";
 import { changesReach } from "./eks/endpoint-access.ts";
 import type { EksContext } from "./eks/operation.ts";
-import { associationOf } from "./eks/pod-identity.ts";
 import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
@@ -36,8 +34,7 @@ import { ACCOUNT, ministackEndpoint, PARTITION, REGION } from "./ministack.ts";
 import { nodeMetadata } from "./node-metadata.ts";
 import { oidcIssuers } from "./oidc.ts";
 import { serviceSessions } from "./sts/service-session.ts";
-import { type AdmissionReview, admitPod } from "./webhooks/pod-identity.ts";
-import { reviewToken } from "./webhooks/token.ts";
+import { apiServerWebhooks } from "./webhooks/handlers.ts";
 
 /** Ports: those of AWS on the gateway address, those of webhooks on the loopback address. */
 export const PORTS = { api: 4566, tls: 443, internal: 9443, webhook: 9444 } as const;
@@ -179,30 +176,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       }),
     });
   const gatewayHost = `${instance.gatewayAddress}:${PORTS.api}`;
-  const internal: Handler = async (request) => {
-    const path = pathOf(request.url);
-    if (path === "/healthz") return jsonResponse(200, { clusters: store.list().length });
-    const cluster = request.method === "POST" ? /^\/authenticate\/([^/]+)$/.exec(path)?.[1] : undefined;
-    if (cluster === undefined) return jsonResponse(404, { message: `nothing is at ${path}` });
-    const body: unknown = JSON.parse(request.body.toString("utf8"));
-    return jsonResponse(
-      200,
-      await reviewToken(body, store.find(cluster), { forward, gatewayHost, now: await awsTime() }),
-    );
-  };
-  const webhook: Handler = async (request) => {
-    const cluster = request.method === "POST" ? /^\/mutate\/([^/]+)$/.exec(pathOf(request.url))?.[1] : undefined;
-    if (cluster === undefined) return jsonResponse(404, { message: `nothing is at ${pathOf(request.url)}` });
-    const kube = await clusters.of(cluster).kube();
-    const review = JSON.parse(request.body.toString("utf8")) as AdmissionReview;
-    return jsonResponse(
-      200,
-      await admitPod(review, REGION, async (namespace, name) => ({
-        serviceAccount: await kube.find("v1", "ServiceAccount", name, namespace),
-        associated: associationOf(store.get(cluster), { namespace, serviceAccount: name }) !== undefined,
-      })),
-    );
-  };
+  const { internal, webhook } = apiServerWebhooks({ store, clusters, forward, gatewayHost, awsTime });
 
   const tls = {
     ...(await ca.issue(instance.gatewayAddress)),
