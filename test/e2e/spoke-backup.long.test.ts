@@ -155,7 +155,8 @@ describe("a spoke with backups", () => {
     const kinds = [...new Set(entries.map((entry) => entry.split("/")[1] ?? ""))];
     for (const kind of ["secrets", "serviceaccounts", "pods", "customresourcedefinitions.apiextensions.k8s.io"])
       expect(kinds).not.toContain(kind);
-    const namespaces = entries.flatMap((entry) => /\/namespaces\/([^/]+)\//.exec(entry)?.[1] ?? []);
+    // resources/<kind>/namespaces/<namespace>/<name>.json; beside it the same by version.
+    const namespaces = entries.flatMap((entry) => /^resources\/[^/]+\/namespaces\/([^/]+)\//.exec(entry)?.[1] ?? []);
     expect([...new Set(namespaces)]).toEqual([app]);
   });
 
