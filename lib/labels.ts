@@ -120,6 +120,24 @@ export const clusterTag = labelKeys.cluster;
  */
 export const principalTags = { cluster: "eks-cluster-name", namespace: "kubernetes-namespace" } as const;
 
+/**
+ * Tags of what EKS Auto Mode makes (AWS Managed Policy Reference, "AmazonEKSBlockStoragePolicyV2", "AmazonEKSLoadBalancingPolicy",
+ * "AmazonEKSNetworkingPolicy"). Anybody may set them: `aws:` is the prefix that AWS keeps to itself, `eks:` is none.
+ */
+export const autoModeTags = {
+  /** The name of the cluster, on everything. */
+  cluster: "eks:eks-cluster-name",
+  /** Of volumes and their snapshots, in the place of the EBS CSI driver's `ebs.csi.aws.com/cluster`. */
+  volume: "ebs.csi.eks.amazonaws.com/cluster",
+  /** Of network interfaces of pods. */
+  podInterface: "eks:kubernetes-cni-node-name",
+  /** Prefixes of the keys that say for what in the cluster a load balancer, target group or security group is, as `<prefix>/stack` and `/resource`. */
+  balancing: [
+    ...["ingress.eks.amazonaws.com", "service.eks.amazonaws.com"],
+    ...["gateway.eks.amazonaws.com.alb", "gateway.eks.amazonaws.com.nlb"],
+  ],
+} as const;
+
 /** Pod Security Standards levels, see the Kubernetes documentation. */
 export type PodSecurityLevel = "baseline" | "restricted";
 

@@ -1,3 +1,4 @@
+import { autoModeTags } from "../../lib/labels.ts";
 import { headed } from "../columns.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
@@ -61,13 +62,13 @@ const report = ({ balancers, targetGroups, leaving, interfaces, groups, others, 
   ...lines("Volumes that nothing uses, and snapshots. They keep no VPC, and hold data; --data ID removes one:", data),
 ];
 
-/** @throws UsageError where `ids` name something else than volumes and snapshots that the cluster's driver made */
+/** @throws UsageError where `ids` name something else than volumes and snapshots that the cluster's driver or Auto Mode made */
 function chosen(ids: readonly string[], data: readonly Item[], cluster: string): readonly Item[] {
   const mayGo = data.filter((item) => isMadeFor(item, cluster));
   const wrong = ids.filter((id) => !mayGo.some((item) => item.id === id));
   if (wrong.length > 0)
     throw new UsageError(
-      `--data ${wrong.join(", ")}: is no volume that nothing uses, and no snapshot, with the tags eks-cluster-name: ${cluster} and ebs.csi.aws.com/cluster: true, which the EBS CSI driver sets. Allowed: ${mayGo.map(({ id }) => id).join(", ") || "none"}. What is somebody else's is deleted in AWS. Nothing was changed`,
+      `--data ${wrong.join(", ")}: is no volume that nothing uses, and no snapshot, with the tags eks-cluster-name: ${cluster} and ebs.csi.aws.com/cluster: true, which the EBS CSI driver sets, or ${autoModeTags.cluster}: ${cluster} and ${autoModeTags.volume}, which EKS Auto Mode sets. Allowed: ${mayGo.map(({ id }) => id).join(", ") || "none"}. What is somebody else's is deleted in AWS. Nothing was changed`,
     );
   return mayGo.filter(({ id }) => ids.includes(id));
 }

@@ -1,5 +1,5 @@
 import type { IpPermission } from "@aws-sdk/client-ec2";
-import { clusterTag, principalTags, type Tags } from "../../lib/labels.ts";
+import { autoModeTags, clusterTag, principalTags, type Tags } from "../../lib/labels.ts";
 
 /** What a cluster that is gone left behind: what keeps its VPC, and data. */
 
@@ -50,7 +50,7 @@ export interface Plan {
   readonly targetGroups: readonly TargetGroup[];
   /** Interfaces that AWS removes after a load balancer: of one that goes now, or that is gone. */
   readonly leaving: readonly Item[];
-  /** Interfaces that the VPC CNI left behind. */
+  /** Interfaces that the VPC CNI left behind, that of EKS Auto Mode too. */
   readonly interfaces: readonly Item[];
   /** Security groups that EKS or a controller of the cluster left behind. */
   readonly groups: readonly Group[];
@@ -64,17 +64,32 @@ export interface Plan {
 export type Removal = Omit<Plan, "others">;
 
 /**
+ * Whether EKS Auto Mode made a load balancer, target group, security group or network interface for a cluster. The cluster's name alone
+ * proves nothing: people set it on target groups of their own, in which Auto Mode then registers pods.
+ */
+const isOfAutoMode = ({ tags }: Item, cluster: string): boolean =>
+  tags[autoModeTags.cluster] === cluster &&
+  Object.keys(tags).some(
+    (key) => key === autoModeTags.podInterface || autoModeTags.balancing.some((prefix) => key.startsWith(`${prefix}/`)),
+  );
+
+/**
  * Whether EKS, the VPC CNI, the AWS Load Balancer Controller or Kubernetes made something for a cluster (EKS User Guide, "Security group
  * requirements"; amazon-vpc-cni-k8s, pkg/awsutils; AWS Load Balancer Controller, "Resource tags"; cloud-provider-aws, pkg/providers/v1/tags.go).
  */
-const isOf = ({ tags }: Item, cluster: string): boolean =>
-  tags[`kubernetes.io/cluster/${cluster}`] === "owned" ||
+const isOf = (item: Item, cluster: string): boolean =>
+  item.tags[`kubernetes.io/cluster/${cluster}`] === "owned" ||
   ["aws:eks:cluster-name", "cluster.k8s.amazonaws.com/name", "elbv2.k8s.aws/cluster"].some(
-    (key) => tags[key] === cluster,
-  );
+    (key) => item.tags[key] === cluster,
+  ) ||
+  isOfAutoMode(item, cluster);
 
-/** Keys by whose values the EBS CSI driver and the fleet name a cluster (aws-ebs-csi-driver, "Tagging" and pkg/driver/constants.go). */
-const dataKeys = [principalTags.cluster, "ebs.csi.aws.com/cluster-name", "KubernetesCluster"];
+/** Keys by whose values the EBS CSI driver, EKS Auto Mode and the fleet name a cluster (aws-ebs-csi-driver, "Tagging" and pkg/driver/constants.go). */
+const dataKeys = [
+  principalTags.cluster,
+  autoModeTags.cluster,
+  ...["ebs.csi.aws.com/cluster-name", "KubernetesCluster"],
+];
 
 /** Keys of tags by which data of a cluster may be found. */
 export const keysOfData = (cluster: string): string[] => [`kubernetes.io/cluster/${cluster}`, ...dataKeys];
@@ -83,9 +98,10 @@ export const keysOfData = (cluster: string): string[] => [`kubernetes.io/cluster
 export const isDataOf = (item: Item, cluster: string): boolean =>
   isOf(item, cluster) || dataKeys.some((key) => item.tags[key] === cluster);
 
-/** Whether the EBS CSI driver made a volume or snapshot, and the fleet had it tagged: the rights go by these two tags. */
+/** Whether the EBS CSI driver made a volume or snapshot, and the fleet had it tagged, or EKS Auto Mode did: the rights go by the same tags. */
 export const isMadeFor = ({ tags }: Item, cluster: string): boolean =>
-  tags["ebs.csi.aws.com/cluster"] === "true" && tags[principalTags.cluster] === cluster;
+  (tags["ebs.csi.aws.com/cluster"] === "true" && tags[principalTags.cluster] === cluster) ||
+  (tags[autoModeTags.volume] !== undefined && tags[autoModeTags.cluster] === cluster);
 
 /** An interface of the VPC CNI that its node had no time to delete (amazon-vpc-cni-k8s, cleanUpLeakedENIs). */
 const isLeaked = (item: Item): boolean =>

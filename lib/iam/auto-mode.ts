@@ -1,4 +1,4 @@
-import { principalTags } from "../labels.ts";
+import { autoModeTags, principalTags } from "../labels.ts";
 import { denyStatements, loadBalancerStatements, volumeKeyStatement } from "./boundary.ts";
 import { managedPolicies } from "./deployer.ts";
 import { ec2Actions } from "./ec2.ts";
@@ -20,10 +20,8 @@ export const autoModePolicies = {
   node: ["AmazonEC2ContainerRegistryPullOnly", "AmazonEKSWorkerNodeMinimalPolicy"],
 } as const;
 
-/** The tag of everything that EKS Auto Mode makes: the name of its cluster (AWS Managed Policy Reference, "AmazonEKSComputePolicy"). */
-const clusterNameTag = "eks:eks-cluster-name";
-const made = { StringEquals: { [`aws:RequestTag/${clusterNameTag}`]: ownCluster } };
-const own = { StringEquals: { [`aws:ResourceTag/${clusterNameTag}`]: ownCluster } };
+const made = { StringEquals: { [`aws:RequestTag/${autoModeTags.cluster}`]: ownCluster } };
+const own = { StringEquals: { [`aws:ResourceTag/${autoModeTags.cluster}`]: ownCluster } };
 
 type AutoModeScope = Scope & { readonly fleet: string; readonly spokePrefix: string };
 

@@ -1,4 +1,4 @@
-import { principalTags } from "../labels.ts";
+import { autoModeTags, principalTags } from "../labels.ts";
 import { fleetNames } from "../names.ts";
 import { type Condition, type PolicyDocument, policy, type Statement } from "./policy.ts";
 
@@ -10,6 +10,14 @@ const balancers = (Sid: string, Condition: Condition): Statement => ({
   Sid,
   Effect: "Allow",
   Action: ["elasticloadbalancing:DeleteLoadBalancer", "elasticloadbalancing:DeleteTargetGroup"],
+  Resource: ["*"],
+  Condition,
+});
+
+const data = (Sid: string, Condition: Condition): Statement => ({
+  Sid,
+  Effect: "Allow",
+  Action: ["ec2:DeleteSnapshot", "ec2:DeleteVolume"],
   Resource: ["*"],
   Condition,
 });
@@ -44,14 +52,13 @@ export const sweepPolicy = (): PolicyDocument =>
     balancers("OfTheLoadBalancerController", { StringLike: { "aws:ResourceTag/elbv2.k8s.aws/cluster": spokes } }),
     // cloud-provider-aws, pkg/providers/v1/aws.go, TagNameKubernetesService.
     balancers("OfServices", { Null: { "aws:ResourceTag/kubernetes.io/service-name": "false" } }),
-    {
-      Sid: "VolumesAndSnapshotsOfTheEbsDriver",
-      Effect: "Allow",
-      Action: ["ec2:DeleteSnapshot", "ec2:DeleteVolume"],
-      Resource: ["*"],
-      Condition: {
-        StringLike: { [`aws:ResourceTag/${principalTags.cluster}`]: spokes },
-        StringEquals: { "aws:ResourceTag/ebs.csi.aws.com/cluster": "true" },
-      },
-    },
+    balancers("OfAutoMode", { StringLike: { [`aws:ResourceTag/${autoModeTags.cluster}`]: spokes } }),
+    data("VolumesAndSnapshotsOfTheEbsDriver", {
+      StringLike: { [`aws:ResourceTag/${principalTags.cluster}`]: spokes },
+      StringEquals: { "aws:ResourceTag/ebs.csi.aws.com/cluster": "true" },
+    }),
+    data("VolumesAndSnapshotsOfAutoMode", {
+      StringLike: { [`aws:ResourceTag/${autoModeTags.cluster}`]: spokes },
+      Null: { [`aws:ResourceTag/${autoModeTags.volume}`]: "false" },
+    }),
   );

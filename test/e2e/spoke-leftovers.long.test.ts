@@ -118,10 +118,37 @@ async function leave(): Promise<Left> {
   return { eni, group, balancers: [SPOKE, LoadBalancerArn], targets };
 }
 
-/** As the EBS CSI driver makes a volume on a spoke. */
-async function leaveVolume(claim: string): Promise<string> {
+/** As EKS Auto Mode does (AWS Managed Policy Reference, "AmazonEKSLoadBalancingPolicy"). */
+const ofAutoMode = { "eks:eks-cluster-name": CLUSTER, "service.eks.amazonaws.com/stack": "shop/auto" };
+
+/** As EKS Auto Mode leaves a load balancer, which has a security group of its own. */
+async function leaveOfAutoMode(): Promise<readonly string[]> {
+  const [SubnetId, VpcId] = [await idOf("Subnet"), await idOf("VPC")];
+  const Name = `${SPOKE}-auto`;
+  const { GroupId: group = "" } = await ec2.send(
+    new CreateSecurityGroupCommand({ GroupName: Name, VpcId, Description: "of a load balancer of Auto Mode" }),
+  );
+  await tagged(group, ofAutoMode);
+  const Tags = tagsOf(ofAutoMode);
+  const { LoadBalancers } = await elbV2.send(
+    new v2.CreateLoadBalancerCommand({
+      ...{ Name, Type: "network", Scheme: "internal", Subnets: [SubnetId], SecurityGroups: [group], Tags },
+    }),
+  );
+  const { TargetGroups } = await elbV2.send(
+    new v2.CreateTargetGroupCommand({ Name, VpcId, Protocol: "TCP", Port: 80, Tags }),
+  );
+  return [group, LoadBalancers?.[0]?.LoadBalancerArn ?? "", TargetGroups?.[0]?.TargetGroupArn ?? ""];
+}
+
+/** As EKS Auto Mode tags a volume ("AmazonEKSBlockStoragePolicyV2"). */
+const volumeOfAutoMode = { "ebs.csi.eks.amazonaws.com/cluster": "true", "eks:eks-cluster-name": CLUSTER };
+/** As the EBS CSI driver does on a spoke. */
+const volumeOfDriver = { "ebs.csi.aws.com/cluster": "true", "eks-cluster-name": CLUSTER };
+
+async function leaveVolume(claim: string, tags: Readonly<Record<string, string>> = volumeOfDriver): Promise<string> {
   const Tags = tagsOf({
-    ...{ "ebs.csi.aws.com/cluster": "true", CSIVolumeName: `pvc-${claim}`, "eks-cluster-name": CLUSTER },
+    ...{ ...tags, CSIVolumeName: `pvc-${claim}` },
     ...{ "kubernetes.io/created-for/pvc/namespace": "shop", "kubernetes.io/created-for/pvc/name": claim },
   });
   const made = await ec2.send(
@@ -189,6 +216,7 @@ test("a VPC that leftovers keep goes by one command, which touches nothing befor
   await repository.push(`Add spoke ${SPOKE}`);
   await untilReady(SPOKE);
   const { eni, group, balancers, targets } = await leave();
+  const ofAuto = [...(await leaveOfAutoMode()), await leaveVolume("auto", volumeOfAutoMode)];
   const [kept, asked] = [await leaveVolume("kept"), await leaveVolume("asked")];
   await release("kept", kept, "Retain");
   await release("asked", asked, "Delete");
@@ -213,14 +241,14 @@ test("a VPC that leftovers keep goes by one command, which touches nothing befor
   await allow(...Statement.filter(({ Sid }) => Sid === "Look"));
   const first = await sweep();
   expect(first).toMatchObject({ code: 1, said: expect.stringContaining("Nothing was changed: --yes does it") });
-  for (const id of [eni, group, ...balancers, targets, kept, asked]) expect(first.said).toContain(id);
+  for (const id of [eni, group, ...balancers, targets, kept, asked, ...ofAuto]) expect(first.said).toContain(id);
   const refused = await sweep("--yes");
   expect(refused).toMatchObject({
     code: 1,
     said: expect.stringContaining("fleet-sweep.json has all that is asked for"),
   });
   await allow(...Statement);
-  expect(await sweep("--yes", "--data", asked)).toMatchObject({
+  expect(await sweep("--yes", "--data", asked, "--data", ofAuto.at(-1) ?? "")).toMatchObject({
     code: 0,
     said: expect.stringContaining("Removed what was left behind"),
   });
@@ -229,7 +257,9 @@ test("a VPC that leftovers keep goes by one command, which touches nothing befor
   expect((await elbV2.send(new v2.DescribeLoadBalancersCommand({}))).LoadBalancers).toEqual([]);
   expect((await elbV2.send(new v2.DescribeTargetGroupsCommand({}))).TargetGroups).toEqual([]);
   const { Volumes = [] } = await ec2.send(new DescribeVolumesCommand({}));
-  expect(Volumes.map(({ VolumeId }) => VolumeId).filter((id) => id === kept || id === asked)).toEqual([kept]);
+  expect(Volumes.map(({ VolumeId }) => VolumeId).filter((id = "") => [kept, asked, ...ofAuto].includes(id))).toEqual([
+    kept,
+  ]);
   await ec2.send(new DeleteVolumeCommand({ VolumeId: kept }));
   expect(await spokeInventory(FLEET, SPOKE)).toEqual([]);
 }, 1_800_000);

@@ -105,6 +105,7 @@ describe("what fleet sweep reads of AWS", () => {
         Volumes: [
           { VolumeId: "vol-1", Size: 8, Tags: by({ "eks-cluster-name": sought.cluster, ...claim }) },
           { VolumeId: "vol-2", Size: 9, Tags: by({ KubernetesCluster: sought.cluster }) },
+          { VolumeId: "vol-4", Size: 7, Tags: tagged({ "eks:eks-cluster-name": sought.cluster, ...claim }) },
           { VolumeId: "vol-3", Size: 1, Tags: by({ "eks-cluster-name": "fleet-spoke-green" }) },
         ],
       }),
@@ -118,10 +119,14 @@ describe("what fleet sweep reads of AWS", () => {
     expect(data.map(({ id, description }) => `${id}: ${description}`)).toEqual([
       "vol-1: 8 GiB of shop/data",
       "vol-2: 9 GiB",
+      "vol-4: 7 GiB of shop/data",
       "snap-1: 8 GiB",
     ]);
     const [volumes] = inputsOf("ec2:DescribeVolumes");
     expect(volumes?.["Filters"]).toContainEqual({ Name: "status", Values: ["available"] });
+    expect(volumes?.["Filters"]).toContainEqual({
+      ...{ Name: "tag-key", Values: expect.arrayContaining(["eks:eks-cluster-name", "eks-cluster-name"]) },
+    });
     expect(inputsOf("ec2:DescribeSnapshots")[0]?.["OwnerIds"]).toEqual(["self"]);
   });
 });

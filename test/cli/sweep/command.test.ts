@@ -52,6 +52,8 @@ const held = (description: string, ...groups: string[]): Interface => ({
 const own = (what: Item, isFree: boolean, ...groups: string[]): Interface => ({
   ...{ ...what, isFree, isOfElb: false, groups },
 });
+/** As EKS Auto Mode tags what it makes for a Service. */
+const ofAuto = { "eks:eks-cluster-name": cluster, "service.eks.amazonaws.com/stack": "shop/web" };
 const byDriver = { "ebs.csi.aws.com/cluster": "true", "eks-cluster-name": cluster };
 
 /** The exit code, what AWS was asked for and what was removed. */
@@ -126,8 +128,17 @@ describe("fleet sweep", () => {
     ["EKS", { "aws:eks:cluster-name": cluster }],
     ["Kubernetes", { [`kubernetes.io/cluster/${cluster}`]: "owned" }],
     ["the AWS Load Balancer Controller", { "elbv2.k8s.aws/cluster": cluster }],
+    ["EKS Auto Mode", ofAuto],
   ])("removes security groups of %s", async (_who, tags) => {
     expect((await sweep({ groups: [group("sg-2", tags)] }, leaving, "--yes")).removed).toEqual([["sg-2"]]);
+  });
+
+  test("removes interfaces of pods that EKS Auto Mode left behind, and no other interface with the cluster's name", async () => {
+    const tags = { "eks:eks-cluster-name": cluster };
+    const ofPods = item("eni-4", { ...tags, "eks:kubernetes-cni-node-name": "i-1" });
+    const interfaces = [own(ofPods, true), own(item("eni-5", tags), true), own({ ...ofPods, id: "eni-6" }, false)];
+    expect(await sweep({ interfaces }, leaving, "--yes")).toMatchObject({ code: 1, removed: [["eni-4"]] });
+    expect(said).toContain("delete it in AWS:\n  eni-5\n  eni-6\n");
   });
 
   test("leaves to Crossplane what carries the spoke's own tag", async () => {
@@ -140,6 +151,7 @@ describe("fleet sweep", () => {
     ["Kubernetes, a classic one", classic(ofService), "ELB a1b2"],
     ["Kubernetes, a network one", network(ofService), "ELB net/shop/1"],
     ["the AWS Load Balancer Controller", network({ "elbv2.k8s.aws/cluster": cluster }), "ELB net/shop/1"],
+    ["EKS Auto Mode", network(ofAuto), "ELB net/shop/1"],
   ])(
     "removes load balancers of %s, and the groups that their interfaces are in",
     async (_who, balancer, description) => {
@@ -157,6 +169,8 @@ describe("fleet sweep", () => {
     ["another cluster, whose name begins alike", { [`kubernetes.io/cluster/${cluster}-2`]: "owned" }],
     ["nobody known", {}],
     ["several clusters", { [`kubernetes.io/cluster/${cluster}`]: "shared" }],
+    ["EKS Auto Mode of another cluster", { ...ofAuto, "eks:eks-cluster-name": "fleet-spoke-green" }],
+    ["somebody who lets EKS Auto Mode use it", { "eks:eks-cluster-name": cluster }],
     ["an application, with the spoke's own tag", { "fleet.internal/cluster": "blue" }],
   ])("names a load balancer of %s, and leaves it alone with its interfaces' groups", async (_who, tags) => {
     const found = { balancers: [network(tags)], interfaces: [held("ELB net/shop/1", "sg-1")], groups: [eksGroup] };
@@ -206,6 +220,15 @@ describe("fleet sweep", () => {
       expect(await sweep({ data }, leaving, "--yes")).toMatchObject({ code: 0, removed: [] });
       expect(said).toContain("--data ID removes one:\n  vol-1  8 GiB of shop/data\n  vol-2  8 GiB\n  snap-1  8 GiB\n");
       expect(await sweep({ ...found, data }, leaving, "--yes")).toMatchObject({ removed: [["eni-1", "sg-1"]] });
+    });
+
+    test("removes those that EKS Auto Mode made, and none that only names the cluster", async () => {
+      const tags = { "eks:eks-cluster-name": cluster };
+      const ofAuto = [item("vol-3", { ...tags, "ebs.csi.eks.amazonaws.com/cluster": "true" }), item("vol-4", tags)];
+      expect((await sweep({ data: ofAuto }, leaving, "--yes", "--data", "vol-3")).removed).toEqual([["vol-3"]]);
+      await expect(sweep({ data: ofAuto }, leaving, "--yes", "--data", "vol-4")).rejects.toThrow(
+        `or eks:eks-cluster-name: ${cluster} and ebs.csi.eks.amazonaws.com/cluster, which EKS Auto Mode sets. Allowed: vol-3.`,
+      );
     });
 
     test("removes those that it is told by their IDs, once it may", async () => {

@@ -18,6 +18,8 @@ describe("the policy of fleet sweep", () => {
     expect(mayDelete({ "kubernetes.io/service-name": "shop/web" })).toBe(true);
     expect(mayDelete({ "elbv2.k8s.aws/cluster": "fleet-spoke-blue" })).toBe(true);
     expect(mayDelete({ "elbv2.k8s.aws/cluster": "fleet-hub" })).toBe(false);
+    expect(mayDelete({ "eks:eks-cluster-name": "fleet-spoke-blue" })).toBe(true);
+    expect(mayDelete({ "eks:eks-cluster-name": "fleet-hub" })).toBe(false);
     expect(mayDelete({ "fleet.internal/cluster": "blue" })).toBe(false);
     expect(mayDelete({})).toBe(false);
   });
@@ -25,12 +27,22 @@ describe("the policy of fleet sweep", () => {
   test.each([
     ["ec2:DeleteVolume", "volume/vol-1"],
     ["ec2:DeleteSnapshot", "snapshot/snap-1"],
-  ])("allows %s of what the EBS CSI driver made on a spoke, and of nothing else", (action, resource) => {
-    const mayDelete = (tags: Readonly<Record<string, string>>) =>
-      may(action, `arn:aws:ec2:us-east-1:111111111111:${resource}`, tags);
-    const [byDriver, ofSpoke] = [{ "ebs.csi.aws.com/cluster": "true" }, { "eks-cluster-name": "fleet-spoke-blue" }];
-    expect(mayDelete({ ...byDriver, ...ofSpoke })).toBe(true);
-    expect(mayDelete({ ...byDriver, "eks-cluster-name": "fleet-hub" })).toBe(false);
-    for (const alone of [byDriver, ofSpoke]) expect(mayDelete(alone)).toBe(false);
-  });
+  ])(
+    "allows %s of what the EBS CSI driver or EKS Auto Mode made on a spoke, and of nothing else",
+    (action, resource) => {
+      const mayDelete = (tags: Readonly<Record<string, string>>) =>
+        may(action, `arn:aws:ec2:us-east-1:111111111111:${resource}`, tags);
+      const [byDriver, ofSpoke] = [{ "ebs.csi.aws.com/cluster": "true" }, { "eks-cluster-name": "fleet-spoke-blue" }];
+      expect(mayDelete({ ...byDriver, ...ofSpoke })).toBe(true);
+      expect(mayDelete({ ...byDriver, "eks-cluster-name": "fleet-hub" })).toBe(false);
+      const [byAuto, ofAuto] = [
+        { "ebs.csi.eks.amazonaws.com/cluster": "true" },
+        { "eks:eks-cluster-name": "fleet-spoke-blue" },
+      ];
+      expect(mayDelete({ ...byAuto, ...ofAuto })).toBe(true);
+      expect(mayDelete({ ...byAuto, "eks:eks-cluster-name": "fleet-hub" })).toBe(false);
+      expect(mayDelete({ ...byAuto, ...ofSpoke })).toBe(false);
+      for (const alone of [byDriver, ofSpoke, byAuto, ofAuto]) expect(mayDelete(alone)).toBe(false);
+    },
+  );
 });
