@@ -71,6 +71,7 @@ describe("fleet check, of applications", () => {
   test("finds one for another account too, where the recorded facts say so of the hub", () => {
     const folder = "gitops-system/platform/crossplane/configs";
     const config = (source: string): Change[] => [
+      ...blue,
       replaced(`${folder}/kustomization.yaml`, "  - default.yaml\n", "  - analytics.yaml\n  - default.yaml\n"),
       {
         file: `${folder}/analytics.yaml`,
