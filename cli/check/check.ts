@@ -95,7 +95,7 @@ export const rules = {
     checkRings(join(root, "gitops-system"), files, fleet, findings),
   sealing: ({ fleet, findings }: Compiled) => checkSealing(fleet, findings),
   teams: ({ fleet, findings }: Compiled) => checkTeams(fleet, findings),
-  applications: ({ root, fleet, recorded, findings }: Compiled) => checkApplications(root, fleet, recorded, findings),
+  applications: ({ root, fleet, findings }: Compiled) => checkApplications(root, fleet, findings),
   argocd: ({ fleet, recorded, findings }: Compiled) => checkArgocd(fleet, recorded, findings),
 } as const;
 

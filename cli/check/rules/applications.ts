@@ -6,7 +6,6 @@ import { foldersIn, spokesOfAll } from "../../fleet/folders.ts";
 import { filesBelow } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import { type Cluster, isSpoke, type Rendered, type RenderedFleet, type Step } from "../../render/fleet.ts";
-import type { RecordedFacts } from "../../render/hub-facts.ts";
 import { repositoryOf } from "../../render/sources.ts";
 
 /** The folders of applications in gitops-workloads fit the Spokes in gitops-system. */
@@ -16,36 +15,23 @@ const workloads: Repository = "gitops-workloads";
 const clusterInfo = "cluster-info";
 const providerGroup = "aws.m.upbound.io/";
 
-/**
- * @param root folder of the checkouts
- * @param recorded of the hub's stack only the recorded facts tell
- */
-export function checkApplications(
-  root: string,
-  fleet: RenderedFleet,
-  recorded: RecordedFacts | undefined,
-  findings: Findings,
-): void {
+/** @param root folder of the checkouts */
+export function checkApplications(root: string, fleet: RenderedFleet, findings: Findings): void {
   checkClusters(root, findings);
   const spokes = fleet.hub.objects.filter(({ manifest }) => isSpoke(manifest));
   const environments = new Set(spokes.map(({ manifest }) => String(manifest.spec?.environment)));
   for (const spoke of spokes) checkOverlays(spoke, environments, fleet, findings);
-  checkCredentials(fleet.hub, recorded?.hub?.identitySource, findings);
-  for (const cluster of fleet.clusters.values())
-    if (cluster !== fleet.hub) checkCredentials(cluster, sourceOf(cluster), findings);
+  for (const cluster of fleet.clusters.values()) checkCredentials(cluster, findings);
 }
 
 const { key: sourceKey } = clusterFacts.identitySource;
 
-/** How pods of a spoke get the credentials of their role. */
-const sourceOf = ({ objects }: Cluster): string | undefined =>
-  objects.find(({ manifest: { kind, metadata } }) => kind === "ConfigMap" && metadata.name === clusterInfo)?.manifest[
-    "data"
-  ]?.[sourceKey];
-
 /** A ProviderConfig asks for IRSA's token where Crossplane's pods have none: they get their role by EKS Pod Identity. */
-function checkCredentials({ name, objects }: Cluster, source: string | undefined, findings: Findings): void {
-  if (source !== "PodIdentity") return;
+function checkCredentials({ name, objects }: Cluster, findings: Findings): void {
+  const info = objects.find(
+    ({ manifest: { kind, metadata } }) => kind === "ConfigMap" && metadata.name === clusterInfo,
+  );
+  if (info?.manifest["data"]?.[sourceKey] !== "PodIdentity") return;
   for (const { manifest, place } of objects) {
     const { apiVersion, kind, metadata, spec } = manifest;
     const isConfig = apiVersion.startsWith(providerGroup) && kind.endsWith("ProviderConfig");

@@ -3,7 +3,6 @@ import { check } from "../../../cli/check/check.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { application } from "../support/application-seeds.ts";
 import { type Change, found, removeCopies, replaced, spoke, withChanges } from "../support/seeds.ts";
-import { factsWith } from "../support/spoke-seeds.ts";
 
 afterAll(removeCopies);
 
@@ -64,32 +63,6 @@ describe("fleet check, of applications", () => {
           "ProviderConfig payment-app/aws takes credentials by IRSA; Crossplane's pods on blue get theirs by EKS Pod Identity",
         remedy: "write source: $" + "{aws_identity_source}, which is right with both",
         clusters: ["blue"],
-      },
-    ]);
-  });
-
-  test("finds one for another account too, where the recorded facts say so of the hub", () => {
-    const folder = "gitops-system/platform/crossplane/configs";
-    const config = (source: string): Change[] => [
-      ...blue,
-      replaced(`${folder}/kustomization.yaml`, "  - default.yaml\n", "  - analytics.yaml\n  - default.yaml\n"),
-      {
-        file: `${folder}/analytics.yaml`,
-        to: `apiVersion: aws.m.upbound.io/v1beta1\nkind: ClusterProviderConfig\nmetadata:\n  name: analytics\nspec:\n  credentials:\n    source: ${source}\n`,
-      },
-    ];
-    const podIdentity = factsWith({}, { identitySource: "PodIdentity" });
-    expect(findings(config("IRSA"))).toEqual([]);
-    expect(findings([...config("$" + "{aws_identity_source}"), podIdentity])).toEqual([]);
-    expect(findings([...config("IRSA"), podIdentity])).toEqual([
-      {
-        rule: "application",
-        file: `${folder}/analytics.yaml`,
-        line: "    source: IRSA",
-        problem:
-          "ClusterProviderConfig analytics takes credentials by IRSA; Crossplane's pods on hub get theirs by EKS Pod Identity",
-        remedy: "write source: $" + "{aws_identity_source}, which is right with both",
-        clusters: ["hub"],
       },
     ]);
   });

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { hubMetadata } from "../../../cli/render/clusters.ts";
-import { bridgeData, type ClusterMetadata } from "../../../lib/bridge.ts";
+import { bridgeData } from "../../../lib/bridge.ts";
 import { type Change, replaced, type Seed, spoke } from "./seeds.ts";
 
 /** Faults in a Spoke, each of which is told at the Spoke and not at what stumbles over it. */
@@ -20,12 +20,12 @@ const plum = "gitops-system/spokes/fleet/plum/secrets/gitops-workloads.yaml";
 
 /** The role of the Argo CD in another cluster of {@link argocdElsewhere}. */
 export const argocdRole = "arn:aws:iam::111111111111:role/argocd";
-/** The recorded facts about the hub of fleet, with other identities and facts. */
-export const factsWith = (identities: ClusterMetadata["identities"], other: Partial<ClusterMetadata> = {}): Change => {
+/** The recorded facts about the hub of fleet, with other identities. */
+export const factsWith = (identities: ReturnType<typeof hubMetadata>["identities"]): Change => {
   const hub = hubMetadata("fleet", "dev");
   return {
     file: "gitops-system/clusters/fleet/bridge.yaml",
-    to: stringify(bridgeData({ ...hub, ...other, identities: { ...hub.identities, ...identities } })),
+    to: stringify(bridgeData({ ...hub, identities: { ...hub.identities, ...identities } })),
   };
 };
 export const argocdElsewhere = factsWith({
