@@ -31,6 +31,11 @@ export interface FluxArgs {
    * @default none: they reach the cluster that they run on
    */
   readonly roleArns?: Readonly<Record<FluxIdentity, pulumi.Input<string>>>;
+  /**
+   * Annotations of the pods that have these roles, beside the chart's own: the pods start anew when they change.
+   * @default none
+   */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -44,7 +49,7 @@ export class Flux extends pulumi.ComponentResource {
 
   constructor(name: string, args: FluxArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Flux", name, {}, opts);
-    const { registries = {}, logLevel = "info", roleArns, size = fleetSizes.small } = args;
+    const { registries = {}, logLevel = "info", roleArns, podAnnotations = {}, size = fleetSizes.small } = args;
     const redundant = size.replicas > 1;
     const { image, pullSecrets } = imageValues(registries);
     // Names without a tag, as in charts/flux2/values.yaml of fluxcd-community/helm-charts (flux2 2.18.3,
@@ -53,6 +58,8 @@ export class Flux extends pulumi.ComponentResource {
     const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
       ...imageOf(identity),
       ...(roleArns && { serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } } }),
+      // Of the pod template (templates/kustomize-controller.yaml of flux2 2.18.3); Helm lays them over the chart's own.
+      ...(Object.keys(podAnnotations).length > 0 && { annotations: podAnnotations }),
       resources: size.reconcilers,
       // The chart accepts `replicas`, though its values.yaml doesn't list it (templates/kustomize-controller.yaml of flux2 2.18.3,
       // the newest that was read).

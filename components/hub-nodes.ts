@@ -7,6 +7,7 @@ import type { Tags } from "../lib/labels.ts";
 import { clusterNames } from "../lib/names.ts";
 import { nodeGroupName as digestedName, type FixedNodeFields, sameFixedFields } from "../lib/node-groups.ts";
 import type { HubCluster } from "./hub-cluster.ts";
+import type { PodIdentityArgs } from "./irsa-role.ts";
 import { ServiceRole } from "./service-role.ts";
 
 export interface HubNodesArgs {
@@ -76,19 +77,24 @@ export interface HubNodesArgs {
    */
   readonly taints?: readonly aws.types.input.eks.NodeGroupTaint[];
   /**
+   * Whether the nodes have the EKS Pod Identity Agent, by which pods get IAM roles in the place of IRSA.
+   * @default false
+   */
+  readonly podIdentityAgent?: boolean;
+  /**
    * ARN of a policy that is the permissions boundary of the nodes' role.
    * @default none
    */
   readonly permissionsBoundary?: pulumi.Input<string> | undefined;
   /**
-   * Tags of role, launch template, instances, volumes, node group and add-on.
+   * Tags of role, launch template, instances, volumes, node group and add-ons.
    * @default those of the AWS provider (`aws:defaultTags`), which instances and volumes don't get: they have a `Name` only
    */
   readonly tags?: Tags | undefined;
 }
 
 /**
- * The hub's managed node group, and CoreDNS, which needs nodes to start. A cluster can have one of these; further node
+ * The hub's managed node group, and the add-ons that need nodes to start: CoreDNS, and by choice the EKS Pod Identity Agent. A cluster can have one of these; further node
  * groups are `eks.ManagedNodeGroup`s with the same role.
  * @example
  * const nodes = new HubNodes("hub-nodes", { cluster, instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD" });
@@ -107,6 +113,8 @@ export class HubNodes extends pulumi.ComponentResource {
   readonly roleArn: pulumi.Output<string>;
   /** Name of the node group; known when its nodes are ready. */
   readonly nodeGroupName: pulumi.Output<string>;
+  /** What an `IrsaRole` takes to give pods its role by EKS Pod Identity; undefined without the agent. */
+  readonly podIdentity: PodIdentityArgs | undefined;
 
   constructor(name: string, args: HubNodesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:HubNodes", name, {}, opts);
@@ -161,17 +169,22 @@ export class HubNodes extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    new aws.eks.Addon(
-      `${name}-coredns`,
-      {
-        clusterName: cluster.name,
-        addonName: "coredns",
-        addonVersion: cluster.addonVersion("coredns"),
-        ...addonConflicts,
-        tags,
-      },
-      { parent: this, dependsOn: [group] },
-    );
+    const addon = (suffix: string, addonName: string) =>
+      new aws.eks.Addon(
+        `${name}-${suffix}`,
+        {
+          clusterName: cluster.name,
+          addonName,
+          addonVersion: cluster.addonVersion(addonName),
+          ...addonConflicts,
+          tags,
+        },
+        { parent: this, dependsOn: [group] },
+      );
+    addon("coredns", "coredns");
+    this.podIdentity = args.podIdentityAgent
+      ? { clusterName: addon("pod-identity-agent", "eks-pod-identity-agent").clusterName, clusterArn: cluster.arn }
+      : undefined;
     this.role = role;
     this.roleArn = roleArn;
     this.nodeGroupName = group.nodeGroup.apply((made) => made.nodeGroupName);

@@ -33,7 +33,7 @@ export { GrafanaWorkspace, type GrafanaWorkspaceArgs } from "./grafana-workspace
 export { HelmAddon, type HelmAddonArgs, type Registries } from "./helm-addon.ts";
 export { HubCluster, type HubClusterArgs } from "./hub-cluster.ts";
 export { HubNodes, type HubNodesArgs } from "./hub-nodes.ts";
-export { IrsaRole, type IrsaRoleArgs } from "./irsa-role.ts";
+export { IrsaRole, type IrsaRoleArgs, type PodIdentityArgs } from "./irsa-role.ts";
 export { ManagedSecret, type ManagedSecretArgs } from "./managed-secret.ts";
 export { MetricsWorkspace, type MetricsWorkspaceArgs } from "./metrics-workspace.ts";
 export { type ClusterNetwork, type NatGateways, Network, type NetworkArgs } from "./network.ts";

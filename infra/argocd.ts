@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { SecretStoreArgs } from "../components/secret-store.ts";
 import { ServiceRole } from "../components/service-role.ts";
@@ -10,6 +9,7 @@ import { argocdPolicy, argocdSecretsPolicy } from "../lib/iam/workloads.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
+import type { PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /** Whether Argo CD acts on spokes from another cluster than the hub, with a role that is none of the stack's. */
@@ -23,12 +23,12 @@ export const argocdElsewhere = ({ argocdRoleArn, argocdSpokes }: Settings): bool
 export function argocdIdentities(
   settings: Settings,
   account: AwsAccount,
-  cluster: HubCluster,
+  podTrust: PodTrust,
   tags: Tags,
 ): Readonly<Record<string, Pick<IrsaRole, "identity">>> {
   if (!settings.argocdSpokes) return {};
   const subject = { namespace: settings.argocdNamespace, serviceAccount: argocdController };
-  const roles = { settings, scope: pulumi.output(account), cluster, tags };
+  const roles = { settings, scope: pulumi.output(account), podTrust, tags };
   if (!argocdElsewhere(settings)) return { [argocdIdentity]: onHub(roles, subject) };
   return {
     [argocdIdentity]: { identity: pulumi.output({ roleArn: settings.argocdRoleArn, ...subject }) },
@@ -39,7 +39,7 @@ export function argocdIdentities(
 interface RoleArgs {
   readonly settings: Settings;
   readonly scope: pulumi.Output<Scope>;
-  readonly cluster: HubCluster;
+  readonly podTrust: PodTrust;
   readonly tags: Tags;
 }
 
@@ -50,13 +50,13 @@ const common = ({ settings: { permissionsBoundary }, tags }: RoleArgs) => ({
 
 /** The role of Argo CD's controller on the hub, and the one that it assumes on spokes, which may do nothing in AWS. */
 function onHub(args: RoleArgs, subject: ServiceAccountRef): IrsaRole {
-  const { settings, scope, cluster } = args;
+  const { settings, scope, podTrust } = args;
   const names = fleetNames(settings.fleet);
   const controller = new IrsaRole("argocd", {
     ...common(args),
     roleName: names.argocdRole,
     description: "Argo CD on the hub",
-    oidc: cluster.oidc,
+    ...podTrust,
     subject,
     policy: scope.apply((known) => argocdPolicy(arns(known).role(names.argocdSpokesRole))),
   });
@@ -71,13 +71,14 @@ function onHub(args: RoleArgs, subject: ServiceAccountRef): IrsaRole {
 
 /** The role that writes spokes into Secrets Manager, where an Argo CD elsewhere finds them. */
 function writer(args: RoleArgs): IrsaRole {
-  const { settings, scope, cluster } = args;
+  const { settings, scope, podTrust } = args;
   const names = fleetNames(settings.fleet);
   return new IrsaRole(argocdSecretsStore, {
     ...common(args),
     roleName: names.argocdSecretsRole,
     description: "External Secrets writes spokes for an Argo CD elsewhere",
-    oidc: cluster.oidc,
+    // As External Secrets' own: no pod runs under the service account of the store.
+    oidc: podTrust.oidc,
     subject: { namespace: settings.argocdNamespace, serviceAccount: argocdSecretsStore },
     policy: scope.apply((known) => argocdSecretsPolicy(arns(known).secret(names.argocdSecret("*")))),
   });

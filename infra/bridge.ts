@@ -20,6 +20,7 @@ import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
 import { spokePlaces } from "./accounts.ts";
 import { argocdElsewhere } from "./argocd.ts";
+import { identitySource } from "./hub.ts";
 import type { HubNetwork } from "./network.ts";
 import { gitInterval } from "./receivers.ts";
 import type { Settings } from "./settings.ts";
@@ -117,7 +118,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         tenant: settings.tenant,
         fleet: settings.fleet,
         databases: noDatabases,
-        identitySource: "IRSA",
+        identitySource: identitySource(settings),
         volumeProvisioner: "ebs.csi.aws.com",
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),

@@ -1,13 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { EncryptionKey } from "../components/encryption-key.ts";
 import { FleetBoundary } from "../components/fleet-boundary.ts";
-import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import { clusterApiPolicy } from "../lib/iam/cluster-api.ts";
 import { clusterApiBoundary } from "../lib/iam/cluster-api-boundary.ts";
 import type { Tags } from "../lib/labels.ts";
 import { clusterApiController, fleetNames } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
+import type { PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -23,7 +23,7 @@ export interface ClusterApi {
 export function clusterApi(
   settings: Settings,
   account: AwsAccount,
-  cluster: HubCluster,
+  podTrust: PodTrust,
   tags: Tags,
 ): ClusterApi | undefined {
   if (!settings.clusterApi) return undefined;
@@ -46,7 +46,7 @@ export function clusterApi(
   const role = new IrsaRole("cluster-api", {
     roleName: names.clusterApiRole,
     description: "Cluster API makes clusters of the fleet",
-    oidc: cluster.oidc,
+    ...podTrust,
     subject: clusterApiController,
     policy: pulumi
       .all([pulumi.output(account), boundary.arn, key.arn])

@@ -1,6 +1,8 @@
 import type { HubCluster, HubClusterArgs } from "../components/hub-cluster.ts";
-import type { HubNodesArgs } from "../components/hub-nodes.ts";
+import type { HubNodes, HubNodesArgs } from "../components/hub-nodes.ts";
+import type { IrsaRoleArgs } from "../components/irsa-role.ts";
 import type { ClusterNetwork } from "../components/network.ts";
+import type { IdentitySource } from "../lib/bridge-facts.ts";
 import { clusterTag, fleetTag, type Tags } from "../lib/labels.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import type { Settings } from "./settings.ts";
@@ -47,7 +49,17 @@ export function nodeArgs(settings: Settings, cluster: HubCluster, tags: Tags): H
     min: settings.nodeMin,
     desired: settings.nodeDesired,
     max: settings.nodeMax,
+    podIdentityAgent: identitySource(settings) === "PodIdentity",
     permissionsBoundary: settings.permissionsBoundary || undefined,
     tags,
   };
 }
+
+/** How pods of the hub get the credentials of their roles. */
+export const identitySource = ({ hubWorkloadIdentity }: Settings): IdentitySource =>
+  hubWorkloadIdentity === "pod-identity" ? "PodIdentity" : "IRSA";
+
+/** What roles of pods on the hub trust. */
+export type PodTrust = Pick<IrsaRoleArgs, "oidc" | "podIdentity">;
+
+export const podTrust = ({ oidc }: HubCluster, { podIdentity }: HubNodes): PodTrust => ({ oidc, podIdentity });

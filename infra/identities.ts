@@ -10,6 +10,7 @@ import type { ManagedSecret } from "../components/managed-secret.ts";
 import type { ReceiverToken } from "../components/receiver-token.ts";
 import type { FurtherPolicies } from "../components/role-policies.ts";
 import type { SealingKeys } from "../components/sealing-keys.ts";
+import { podAnnotations } from "../lib/bridge-facts.ts";
 import { crossplanePolicies } from "../lib/iam/crossplane.ts";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
@@ -20,6 +21,7 @@ import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
 import { otherRoles, spokeScope } from "./accounts.ts";
 import { makerRights } from "./boundaries.ts";
+import { identitySource, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /** The service account behind each identity on the hub. */
@@ -34,6 +36,7 @@ export interface IdentityArgs {
   readonly settings: Settings;
   readonly account: AwsAccount;
   readonly cluster: HubCluster;
+  readonly podTrust: PodTrust;
   readonly boundary: FleetBoundary;
   readonly git: GitCredentials;
   readonly receiverToken: ReceiverToken | undefined;
@@ -48,7 +51,8 @@ export type HubIdentities = Readonly<Record<HubIdentity, IrsaRole>>;
 
 /** The IAM roles of the controllers on the hub. */
 export function hubIdentities(args: IdentityArgs): HubIdentities {
-  const { settings, account, cluster, tags } = args;
+  const { settings, account, podTrust, tags } = args;
+  const { oidc } = podTrust;
   const names = fleetNames(settings.fleet);
   const role = (
     identity: HubIdentity,
@@ -59,7 +63,8 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
     new IrsaRole(identity, {
       roleName: names.identityRole(identity),
       description,
-      oidc: cluster.oidc,
+      // EKS takes tokens of pods only, and no pod runs under the service account of a store.
+      ...(identity === "external-secrets" ? { oidc } : podTrust),
       subject: subjects[identity],
       policy,
       furtherPolicies,
@@ -80,10 +85,16 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
   };
 }
 
-/** The roles with which Flux reaches spokes. */
-export const fluxRoles = (identities: HubIdentities): NonNullable<FluxArgs["roleArns"]> => ({
-  "kustomize-controller": identities["kustomize-controller"].arn,
-  "helm-controller": identities["helm-controller"].arn,
+/** The roles with which Flux reaches spokes, and what its pods have to start anew when they get them otherwise. */
+export const fluxIdentity = (
+  settings: Settings,
+  identities: HubIdentities,
+): Pick<FluxArgs, "podAnnotations" | "roleArns"> => ({
+  roleArns: {
+    "kustomize-controller": identities["kustomize-controller"].arn,
+    "helm-controller": identities["helm-controller"].arn,
+  },
+  podAnnotations: podAnnotations(identitySource(settings)),
 });
 
 /** Only what the hub needs: the credential of gitops-system, the token of its Receiver, what its notifications need, and sealing keys of its own. */

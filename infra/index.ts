@@ -28,7 +28,7 @@ import { clusterApi } from "./cluster-api.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
 import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
-import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
+import { fluxIdentity, hubIdentities, subjects } from "./identities.ts";
 import { loadSettings } from "./load.ts";
 import { grafanaWorkspaceArgs, metricsRole, metricsWorkspaceArgs, permittedToAddons } from "./metrics.ts";
 import { hubNetwork } from "./network.ts";
@@ -82,6 +82,7 @@ const grafanaArgs = grafanaWorkspaceArgs(settings, metrics, tags);
 const grafana = grafanaArgs && new GrafanaWorkspace("grafana", grafanaArgs);
 
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
+const podTrust = hub.podTrust(cluster, nodes);
 const places = { fleet: settings.fleet, scope: spokeScope(settings, account), tags };
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(places));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(places, tenants));
@@ -92,6 +93,7 @@ const identities = hubIdentities({
   settings,
   account,
   cluster,
+  podTrust,
   boundary,
   git,
   receiverToken,
@@ -100,9 +102,9 @@ const identities = hubIdentities({
   secretsKey,
   tags,
 });
-const agent = metrics && metricsRole(settings, cluster, metrics, tags);
-const argocd = argocdIdentities(settings, account, cluster, tags);
-const makesClusters = clusterApi(settings, account, cluster, tags);
+const agent = metrics && metricsRole(settings, podTrust, metrics, tags);
+const argocd = argocdIdentities(settings, account, podTrust, tags);
+const makesClusters = clusterApi(settings, account, podTrust, tags);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -111,7 +113,7 @@ const chart = {
   logLevel: settings.controllerLogLevel,
   size: fleetSizes[settings.fleetSize],
 };
-const flux = new Flux("flux", { ...chart, roleArns: fluxRoles(identities) }, onHub);
+const flux = new Flux("flux", { ...chart, ...fluxIdentity(settings, identities) }, onHub);
 const verifications = settings.packageVerification;
 const crossplane = new Crossplane("crossplane", { ...chart, verifications }, onHub);
 const externalSecrets = new ExternalSecrets(

@@ -1,6 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { GrafanaWorkspaceArgs } from "../components/grafana-workspace.ts";
-import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metrics-workspace.ts";
 import type { SealingKeys } from "../components/sealing-keys.ts";
@@ -9,6 +8,7 @@ import { metricsWriterPolicy, remoteWrite } from "../lib/iam/metrics.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames, metricsAgent } from "../lib/names.ts";
 import { alertRules } from "./alert-rules.ts";
+import type { PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /** Where the fleet's metrics go, and who reads them. */
@@ -60,14 +60,14 @@ export function permittedToAddons(
 /** The role with which the hub's agent writes to the workspace, and does nothing else. */
 export function metricsRole(
   { fleet, permissionsBoundary }: Settings,
-  { oidc }: HubCluster,
+  podTrust: PodTrust,
   workspace: MetricsWorkspace,
   tags: Tags,
 ): IrsaRole {
   return new IrsaRole("prometheus", {
     roleName: fleetNames(fleet).metricsRole,
     description: "Prometheus on the hub writes metrics",
-    oidc,
+    ...podTrust,
     subject: metricsAgent,
     policy: workspace.arn.apply(metricsWriterPolicy),
     permissionsBoundary: permissionsBoundary || undefined,

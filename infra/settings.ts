@@ -89,6 +89,7 @@ export const keys = {
   nodeMin: count(1),
   nodeDesired: count(1),
   nodeMax: count(1),
+  hubWorkloadIdentity: oneOf("irsa", "pod-identity"),
 
   sealingKeys: sealingKeyList,
   formerSealingKeys: formerSealingKeyList,

@@ -133,6 +133,13 @@ export function fleetNames(fleet: string) {
   };
 }
 
+/** Names of the roles on the hub that pods have. Those of External Secrets are for service accounts of stores, under which no pod runs. */
+export function hubPodRoles(fleet: string): string[] {
+  const names = fleetNames(fleet);
+  const controllers = hubIdentities.filter((identity) => identity !== "external-secrets").map(names.identityRole);
+  return [...controllers, names.metricsRole, names.argocdRole, names.clusterApiRole];
+}
+
 /** Names of the boundary policies that the stack makes. */
 export function fleetBoundaries(fleet: string): string[] {
   const names = fleetNames(fleet);

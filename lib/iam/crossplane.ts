@@ -24,7 +24,7 @@ import {
   keepBoundariesStatement,
   volumeDriverPolicy,
 } from "./roles.ts";
-import { podIdentityService } from "./trust.ts";
+import { assumeWithTags, podIdentityService } from "./trust.ts";
 
 export interface CrossplaneScope extends Scope {
   readonly fleet: string;
@@ -106,7 +106,7 @@ const hubProviderStatements = ({ hubOidcProviderArn: arn }: CrossplaneScope): St
 const otherAccountStatements = ({ otherAccounts = [] }: CrossplaneScope): Statement[] =>
   otherAccounts.length === 0
     ? []
-    : [{ Sid: "OtherAccounts", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: otherAccounts }];
+    : [{ Sid: "OtherAccounts", Effect: "Allow", Action: assumeWithTags, Resource: otherAccounts }];
 
 /** The policy in the role, and managed policies of the role. */
 type CrossplanePart = "clusters" | (typeof crossplaneParts)[number];

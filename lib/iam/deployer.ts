@@ -1,5 +1,5 @@
 import { fleetTag } from "../labels.ts";
-import { fleetBoundaries, fleetNames, repositories } from "../names.ts";
+import { fleetBoundaries, fleetNames, hubPodRoles, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, nodeNetworkStatements } from "./ec2.ts";
 import { type GrafanaAuthentication, grafanaStatements } from "./grafana.ts";
@@ -9,6 +9,7 @@ import { metricsStatements } from "./metrics.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import { clusterRoleServices, eksRoleStatements, roleUpkeep } from "./roles.ts";
+import { podIdentityService } from "./trust.ts";
 
 export interface DeployerScope extends Scope {
   readonly fleet: string;
@@ -45,6 +46,20 @@ function hubNetworkStatements(scope: DeployerScope): Statement[] {
         StringEquals: { "aws:RequestedRegion": scope.region },
         StringEqualsIfExists: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet },
       },
+    },
+  ];
+}
+
+/** The hub's cluster, and what gives its pods their roles by EKS Pod Identity. */
+function hubClusterStatements(scope: DeployerScope): Statement[] {
+  return [
+    ...clusterStatements(scope, fleetNames(scope.fleet).hubCluster, ["*PodIdentityAssociation"]),
+    {
+      Sid: "PassRolesToPods",
+      Effect: "Allow",
+      Action: ["iam:PassRole"],
+      Resource: hubPodRoles(scope.fleet).map(arns(scope).role),
+      Condition: { StringEquals: { "iam:PassedToService": podIdentityService } },
     },
   ];
 }
@@ -205,11 +220,7 @@ function secretStatements(scope: DeployerScope): Statement[] {
  */
 export function deployerPolicies(scope: DeployerScope): Record<string, PolicyDocument> {
   return {
-    "deployer-network": policy(
-      lookUpStatement(scope),
-      ...hubNetworkStatements(scope),
-      ...clusterStatements(scope, fleetNames(scope.fleet).hubCluster),
-    ),
+    "deployer-network": policy(lookUpStatement(scope), ...hubNetworkStatements(scope), ...hubClusterStatements(scope)),
     "deployer-identity": policy(...roleStatements(scope), ...identityStatements(scope)),
     "deployer-secrets": policy(...secretStatements(scope)),
     "deployer-metrics": policy(...metricsStatements(scope)),

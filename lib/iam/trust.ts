@@ -1,5 +1,12 @@
 import { type Condition, type PolicyDocument, policy, type Scope } from "./policy.ts";
 
+/**
+ * What assumes a role with session tags. A session of EKS Pod Identity has some, and they are transitive: each further role of its chain must
+ * let them in, and the one before may only then pass them on (IAM User Guide, "Pass session tags in AWS STS"; EKS User Guide, "Grant Pods access
+ * to AWS resources based on tags").
+ */
+export const assumeWithTags = ["sts:AssumeRole", "sts:TagSession"] as const;
+
 /** Trust policy of a role that an AWS service assumes, e.g. `eks.amazonaws.com`, perhaps for some of its callers only. */
 export function serviceTrust(
   service: string,
@@ -13,7 +20,7 @@ export function serviceTrust(
 /**
  * Trust policy of a role that one other role of the account assumes. The condition names it, not the principal: as a principal AWS would
  * keep the ID of the role that exists now, and no longer trust one that is made again under its name (IAM User Guide, "AWS JSON policy
- * elements: Principal").
+ * elements: Principal"). The role that assumes it may have its session by EKS Pod Identity.
  */
 export function roleTrust(
   { partition, accountId }: Pick<Scope, "partition" | "accountId">,
@@ -22,7 +29,7 @@ export function roleTrust(
   return policy({
     Effect: "Allow",
     Principal: { AWS: `arn:${partition}:iam::${accountId}:root` },
-    Action: ["sts:AssumeRole"],
+    Action: assumeWithTags,
     Condition: { ArnEquals: { "aws:PrincipalArn": roleArn } },
   });
 }
@@ -97,7 +104,7 @@ export const podIdentityService = "pods.eks.amazonaws.com";
  */
 export function podIdentityTrust(clusterArn: string, subject: ServiceAccountRef): PolicyDocument {
   expectNames(subject);
-  return serviceTrust(podIdentityService, ["sts:AssumeRole", "sts:TagSession"], {
+  return serviceTrust(podIdentityService, assumeWithTags, {
     StringEquals: {
       "aws:RequestTag/eks-cluster-arn": clusterArn,
       "aws:RequestTag/kubernetes-namespace": subject.namespace,

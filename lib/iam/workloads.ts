@@ -1,4 +1,5 @@
 import { arns, type PolicyDocument, policy, type Scope } from "./policy.ts";
+import { assumeWithTags } from "./trust.ts";
 
 /** Reads exactly the given secrets, and decrypts with their key through Secrets Manager only. */
 export function secretReaderPolicy(args: {
@@ -39,7 +40,7 @@ export function spokeViewerPolicy(scope: Scope, spokePrefix: string): PolicyDocu
 
 /** What Argo CD on the hub needs in AWS: the role as which it acts on spokes. Its rights there come from access entries for that role. */
 export const argocdPolicy = (spokesRoleArn: string): PolicyDocument =>
-  policy({ Sid: "ActOnSpokes", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [spokesRoleArn] });
+  policy({ Sid: "ActOnSpokes", Effect: "Allow", Action: assumeWithTags, Resource: [spokesRoleArn] });
 
 /**
  * What External Secrets needs to write spokes for an Argo CD elsewhere into Secrets Manager, to keep them as they are, and to delete them

@@ -14,9 +14,10 @@ import { HubNodes } from "../../components/hub-nodes.ts";
 import { IrsaRole } from "../../components/irsa-role.ts";
 import { Network } from "../../components/network.ts";
 import { SealingKeys } from "../../components/sealing-keys.ts";
+import { SecretStore } from "../../components/secret-store.ts";
 import { ServiceRole } from "../../components/service-role.ts";
 import { policy, policyText } from "../../lib/iam/policy.ts";
-import { serviceAccountTrust, serviceTrust } from "../../lib/iam/trust.ts";
+import { podIdentityTrust, serviceAccountTrust, serviceTrust } from "../../lib/iam/trust.ts";
 import { type Registered, recorded } from "../support/program.ts";
 
 /** What Pulumi.yaml gives a stack that says nothing. */
@@ -159,6 +160,32 @@ describe("a role alone", () => {
     const role = one(await made(() => new IrsaRole("shop-orders", args)), "Role");
     expect(role.inputs["name"]).toBe("shop-orders");
     expect(JSON.parse(role.inputs["assumeRolePolicy"])).toEqual(serviceAccountTrust(oidc, subject));
+  });
+
+  test("of pods by EKS Pod Identity trusts them and the OIDC provider, and is known when it is associated", async () => {
+    const oidc = {
+      issuer: "oidc.example/id/1",
+      providerArn: "arn:aws:iam::222222222222:oidc-provider/oidc.example/id/1",
+    };
+    const subject = { namespace: "shop", serviceAccount: "orders" };
+    const podIdentity = { clusterName: "shop", clusterArn: "arn:aws:eks:eu-central-1:222222222222:cluster/shop" };
+    const args = { description: "Orders of the shop", oidc, subject, podIdentity, policy: document };
+    const resources = await made(() => {
+      const { arn } = new IrsaRole("shop-orders", args);
+      new SecretStore("user", { subject, roleArn: arn, region: "eu-central-1" });
+    });
+    expect(one(resources, "ServiceAccount").dependencies).toContain(
+      "aws:eks/podIdentityAssociation:PodIdentityAssociation::shop-orders-pods",
+    );
+    expect(JSON.parse(one(resources, "Role").inputs["assumeRolePolicy"]).Statement).toEqual([
+      ...podIdentityTrust(podIdentity.clusterArn, subject).Statement,
+      ...serviceAccountTrust(oidc, subject).Statement,
+    ]);
+    expect(one(resources, "PodIdentityAssociation").inputs).toEqual({
+      clusterName: "shop",
+      ...subject,
+      roleArn: "arn:aws:iam::222222222222:role/shop-orders",
+    });
   });
 
   test("has further policies under its name, attached before its own one changes", async () => {

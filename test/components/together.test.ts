@@ -68,6 +68,26 @@ describe("components of one program", () => {
     ]);
   });
 
+  test("give pods their roles by EKS Pod Identity once the agent is on the nodes; without it by the OIDC provider alone", async () => {
+    const roles = (podIdentityAgent: boolean) =>
+      made(() => {
+        const cluster = new HubCluster("shop", { network: existing, version: "1.35" });
+        const { podIdentity } = new HubNodes("nodes", { cluster, podIdentityAgent });
+        new IrsaRole("orders", { description: "Orders", oidc: cluster.oidc, podIdentity, subject, policy: document });
+      });
+    const ofType = (all: Awaited<ReturnType<typeof made>>, kind: string) =>
+      all.filter(({ type }) => type.endsWith(kind));
+    const [association, ...more] = ofType(await roles(true), ":PodIdentityAssociation");
+    expect(more).toEqual([]);
+    expect(association).toMatchObject({
+      inputs: { clusterName: "shop", ...subject },
+      dependencies: expect.arrayContaining(["aws:eks/addon:Addon::nodes-pod-identity-agent"]),
+    });
+    const without = await roles(false);
+    expect(ofType(without, ":PodIdentityAssociation")).toEqual([]);
+    expect(ofType(without, ":Addon").map(({ inputs }) => inputs["addonName"])).toEqual(["coredns"]);
+  });
+
   test("hand on what further resources need: roles, route tables, names of a key and of a node group", async () => {
     const { result } = await recorded("test", async () => {
       const network = new Network("shop");

@@ -108,7 +108,7 @@ describe("a spoke in another account", { timeout: 1_800_000 }, () => {
       apiVersion: "aws.m.upbound.io/v1beta1",
       kind: "ClusterProviderConfig",
       metadata: { name: CONFIG },
-      spec: { credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: crossplaneRole }] },
+      spec: { credentials: { source: "$" + "{aws_identity_source}" }, assumeRoleChain: [{ roleARN: crossplaneRole }] },
     });
     await repository.edit("platform/crossplane/configs/kustomization.yaml", (all: Editable) => ({
       ...all,

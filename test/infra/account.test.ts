@@ -67,7 +67,8 @@ describe("an account besides the hub's", () => {
       {
         Effect: "Allow",
         Principal: { AWS: "arn:aws:iam::111111111111:root" },
-        Action: ["sts:AssumeRole"],
+        // With the tags of its session, where it has one by EKS Pod Identity.
+        Action: ["sts:AssumeRole", "sts:TagSession"],
         Condition: { ArnEquals: { "aws:PrincipalArn": "arn:aws:iam::111111111111:role/fleet-hub-crossplane" } },
       },
     ]);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { rootCertificates } from "node:tls";
+import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
@@ -667,6 +668,122 @@ describe("a stack whose Cluster API makes clusters", () => {
   });
 });
 
+describe("a stack whose pods get their roles by EKS Pod Identity", () => {
+  const others = {
+    "eks-gitops-fleet:argocdClusterSecret": "true",
+    "eks-gitops-fleet:argocdSpokes": "true",
+    "eks-gitops-fleet:clusterApi": "true",
+    "eks-gitops-fleet:metrics": "amp",
+  };
+  const withPods = (change: Record<string, string> = {}) =>
+    runStack("dev", { "eks-gitops-fleet:hubWorkloadIdentity": "pod-identity", ...change });
+  const agent = "aws:eks/addon:Addon::hub-nodes-pod-identity-agent";
+  const association = "aws:eks/podIdentityAssociation:PodIdentityAssociation";
+  const found = ({ resources }: Run, key: string) => resources.find((resource) => id(resource) === key);
+  const roleOf = (made: Run, name: string) => found(made, `aws:iam/role:Role::${name}-role`)?.inputs ?? {};
+
+  it("associates each role that pods have with their service account, as the bridge names both, and no role of a store", async () => {
+    const made = await withPods(others);
+    const data = made.outputs["bridgeData"] as Record<string, string>;
+    const identities = ["argocd", "cluster_api", "crossplane", "helm_controller", "kustomize_controller", "prometheus"];
+    const associated = made.resources.filter(({ type }) => type === association);
+    expect(associated.map(({ inputs }) => inputs).sort((a, b) => (a["roleArn"] < b["roleArn"] ? -1 : 1))).toEqual(
+      identities.map((identity) => ({
+        clusterName: "fleet-dev-hub",
+        namespace: data[`${identity}_namespace`],
+        serviceAccount: data[`${identity}_service_account`],
+        roleArn: data[`${identity}_iam_role_arn`],
+        tags: { "fleet.internal/fleet": "fleet-dev", "fleet.internal/cluster": "hub", environment: "dev" },
+      })),
+    );
+    const elsewhere = await withPods({
+      ...others,
+      "eks-gitops-fleet:argocdRoleArn": "arn:aws:iam::333333333333:role/argocd",
+    });
+    const names = elsewhere.resources.filter(({ type }) => type === association).map(({ name }) => name);
+    expect(names).not.toContain("argocd-secrets-pods");
+    expect(JSON.stringify(roleOf(elsewhere, "argocd-secrets"))).not.toContain("pods.eks");
+    expect(JSON.stringify(roleOf(made, "external-secrets"))).not.toContain("pods.eks");
+  });
+
+  it("trusts the pods of that service account on the hub alone, and still the OIDC provider, with which pods from before go on", async () => {
+    const made = await withPods();
+    const [byPods, ...rest] = readPolicy(roleOf(made, "crossplane")["assumeRolePolicy"]).Statement;
+    expect(byPods).toMatchObject({
+      Principal: { Service: "pods.eks.amazonaws.com" },
+      Condition: {
+        StringEquals: {
+          "aws:RequestTag/eks-cluster-arn": "arn:aws:eks:eu-central-1:222222222222:cluster/fleet-dev-hub",
+          "aws:RequestTag/kubernetes-namespace": "crossplane-system",
+          "aws:RequestTag/kubernetes-service-account": "provider-aws",
+        },
+      },
+    });
+    expect(rest).toEqual(readPolicy(roleOf(run("dev"), "crossplane")["assumeRolePolicy"]).Statement);
+  });
+
+  it("has the agent before the associations, and these and the roles' rights before Flux's pods and Git hear of them", async () => {
+    const made = await withPods();
+    expect(found(made, agent)).toMatchObject({
+      inputs: { addonName: "eks-pod-identity-agent", addonVersion: "eks-pod-identity-agent-for-1.36" },
+      dependencies: expect.arrayContaining(["eks:index:ManagedNodeGroup::hub-nodes-group"]),
+    });
+    for (const name of ["crossplane", "kustomize-controller", "helm-controller"])
+      expect(found(made, `${association}::${name}-pods`)?.dependencies).toEqual(
+        expect.arrayContaining([
+          agent,
+          `aws:iam/role:Role::${name}-role`,
+          `aws:iam/rolePolicy:RolePolicy::${name}-policy`,
+        ]),
+      );
+    expect(found(made, "kubernetes:helm.sh/v3:Release::flux-release")?.dependencies).toEqual(
+      expect.arrayContaining([`${association}::kustomize-controller-pods`, `${association}::helm-controller-pods`]),
+    );
+    expect(found(made, "kubernetes:core/v1:Secret::cluster-secret-bridge")?.dependencies).toContain(
+      `${association}::crossplane-pods`,
+    );
+    expect(made.outputs["bridgeData"]).toMatchObject({
+      aws_identity_source: "PodIdentity",
+      pod_annotations: '{"fleet.internal/aws-identity":"PodIdentity"}',
+    });
+  });
+
+  it("replaces nothing: it adds the agent and the associations, and changes trust, the bridge and the pods of Flux", async () => {
+    const [before, after] = [run("dev").resources, (await withPods()).resources];
+    const names = (resources: readonly Registered[]) => resources.map(id);
+    expect(names(before).filter((name) => !names(after).includes(name))).toEqual([]);
+    expect(
+      names(after)
+        .filter((name) => !names(before).includes(name))
+        .sort(),
+    ).toEqual([
+      agent,
+      `${association}::crossplane-pods`,
+      `${association}::helm-controller-pods`,
+      `${association}::kustomize-controller-pods`,
+    ]);
+    const changed = before.filter(
+      (resource) => !isDeepStrictEqual(resource.inputs, after.find((each) => id(each) === id(resource))?.inputs),
+    );
+    expect(changed.map(id).sort()).toEqual([
+      "aws:iam/role:Role::crossplane-role",
+      "aws:iam/role:Role::helm-controller-role",
+      "aws:iam/role:Role::kustomize-controller-role",
+      "kubernetes:core/v1:Secret::cluster-secret-bridge",
+      "kubernetes:helm.sh/v3:Release::flux-release",
+    ]);
+    const values = (resources: readonly Registered[]) =>
+      resources.find(({ name }) => name === "flux-release")?.inputs["values"];
+    const { kustomizeController, helmController, ...others } = values(after);
+    const annotations = { "fleet.internal/aws-identity": "PodIdentity" };
+    expect(values(before)).toMatchObject(others);
+    expect([kustomizeController, helmController]).toEqual([
+      { ...values(before).kustomizeController, annotations },
+      { ...values(before).helmController, annotations },
+    ]);
+  });
+});
+
 describe("a stack whose Argo CD acts on spokes", () => {
   it("has a role for Argo CD's controller that assumes one other role, which only it assumes and which may do nothing in AWS; by default there is none", async () => {
     const { resources, outputs } = await runStack("dev", {
@@ -685,11 +802,11 @@ describe("a stack whose Argo CD acts on spokes", () => {
       JSON.parse(String(resources.find((each) => each.name === name)?.inputs[field])).Statement;
     const onSpokes = `${data["argocd_iam_role_arn"]}-spokes`;
     expect(document("argocd-policy", "policy")).toEqual([
-      expect.objectContaining({ Action: ["sts:AssumeRole"], Resource: [onSpokes] }),
+      expect.objectContaining({ Action: ["sts:AssumeRole", "sts:TagSession"], Resource: [onSpokes] }),
     ]);
     expect(document("argocd-spokes-role", "assumeRolePolicy")).toEqual([
       expect.objectContaining({
-        Action: ["sts:AssumeRole"],
+        Action: ["sts:AssumeRole", "sts:TagSession"],
         Condition: { ArnEquals: { "aws:PrincipalArn": data["argocd_iam_role_arn"] } },
       }),
     ]);

@@ -37,6 +37,7 @@ export async function programKinds(): Promise<ReadonlySet<string>> {
   const resources: Registered[] = [];
   const topic = "arn:aws:sns:us-east-1:111111111111:alerts";
   const optional = {
+    "eks-gitops-fleet:hubWorkloadIdentity": "pod-identity",
     "eks-gitops-fleet:metrics": "amp",
     "eks-gitops-fleet:metricsAlertTopicArn": topic,
     "eks-gitops-fleet:grafana": "amg",

@@ -52,6 +52,14 @@ const onHub: Asker = {
     "": ["cluster", "node", "crossplane", "kustomize-controller", "grafana"].map((name) => role(`fleet-hub-${name}`)),
     "eks/cluster": [role("fleet-hub-cluster")],
     "eks/nodegroup": [role("fleet-hub-node")],
+    "eks/podidentityassociation": [
+      "crossplane",
+      "kustomize-controller",
+      "helm-controller",
+      "prometheus",
+      "cluster-api",
+      "argocd",
+    ].map((name) => role(`fleet-hub-${name}`)),
     "grafana/workspace": [role("fleet-hub-grafana")],
   },
   names: {

@@ -57,6 +57,42 @@ const twins: [
     { resource: arn("iam", "role/fleet-hub-crossplane") },
   ],
   [
+    "give pods of the hub a role of its nodes",
+    {
+      action: "iam:PassRole",
+      resource: arn("iam", "role/fleet-hub-kustomize-controller"),
+      context: { "iam:PassedToService": "pods.eks.amazonaws.com" },
+    },
+    { resource: arn("iam", "role/fleet-hub-node") },
+  ],
+  [
+    "give pods the role of External Secrets, which no pod has",
+    {
+      action: "iam:PassRole",
+      resource: arn("iam", "role/fleet-hub-crossplane"),
+      context: { "iam:PassedToService": "pods.eks.amazonaws.com" },
+    },
+    { resource: arn("iam", "role/fleet-hub-external-secrets") },
+  ],
+  [
+    "pass the role of pods to another service",
+    {
+      action: "iam:PassRole",
+      resource: arn("iam", "role/fleet-hub-crossplane"),
+      context: { "iam:PassedToService": "pods.eks.amazonaws.com" },
+    },
+    { context: { "iam:PassedToService": "lambda.amazonaws.com" } },
+  ],
+  ...["CreatePodIdentityAssociation", "DeletePodIdentityAssociation"].map((call): (typeof twins)[number] => {
+    const on = (cluster: string) =>
+      arn("eks", call.startsWith("Create") ? `cluster/${cluster}` : `podidentityassociation/${cluster}/a-1`);
+    return [
+      "change which roles pods of a spoke have",
+      { action: `eks:${call}`, resource: on("fleet-hub") },
+      { resource: on("fleet-spoke-a") },
+    ];
+  }),
+  [
     "delete a spoke",
     { action: "eks:DeleteCluster", resource: arn("eks", "cluster/fleet-hub") },
     { resource: arn("eks", "cluster/fleet-spoke-a") },

@@ -121,13 +121,13 @@ it("serviceTrust admits one AWS service", () => {
   ]);
 });
 
-it("roleTrust admits one role of the account, also when it is made again", () => {
+it("roleTrust admits one role of the account, also when it is made again, and the tags of its session", () => {
   const roleArn = "arn:aws-cn:iam::123456789012:role/fleet-hub-argocd";
   expect(roleTrust({ partition: "aws-cn", accountId: "123456789012" }, roleArn).Statement).toEqual([
     {
       Effect: "Allow",
       Principal: { AWS: "arn:aws-cn:iam::123456789012:root" },
-      Action: ["sts:AssumeRole"],
+      Action: ["sts:AssumeRole", "sts:TagSession"],
       Condition: { ArnEquals: { "aws:PrincipalArn": roleArn } },
     },
   ]);
