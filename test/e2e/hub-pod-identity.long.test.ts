@@ -135,7 +135,7 @@ describe("a hub with EKS Pod Identity", { timeout: 1_800_000 }, () => {
     ]);
     await kubectl(["--namespace", "crossplane-system", "delete", "pods", "--selector", "pkg.crossplane.io/provider"]);
     await untilPodsHave("AWS_WEB_IDENTITY_TOKEN_FILE");
-    await eventually(300, async () => {
+    await eventually(BOOTSTRAP_SECONDS, async () => {
       const { spec } = await get(["clusterproviderconfig.aws.m.upbound.io", "default"]);
       expect(spec.credentials.source).toBe("IRSA");
     });
