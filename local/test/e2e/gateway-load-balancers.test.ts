@@ -217,6 +217,10 @@ test("EC2 answers what their controller asks: subnets by a role, zones by their 
   const ZoneIds = ["use1-az2"];
   const { AvailabilityZones = [] } = await ec2.send(new DescribeAvailabilityZonesCommand({ ZoneIds }));
   expect(AvailabilityZones.map(({ ZoneId }) => ZoneId)).toEqual(ZoneIds);
+  const ofRegion = (await ec2.send(new DescribeAvailabilityZonesCommand())).AvailabilityZones ?? [];
+  expect(ofRegion.map(({ ZoneName, ZoneId }) => [ZoneName, ZoneId])).toEqual(
+    ["a", "b", "c", "d", "e", "f"].map((letter, index) => [`us-east-1${letter}`, `use1-az${index + 1}`]),
+  );
   const [GroupId, other] = [await makeGroup("targets"), await makeGroup("balancers")];
   const rule = (account: object) => [
     { IpProtocol: "tcp", FromPort: 80, ToPort: 80, UserIdGroupPairs: [{ GroupId: other, ...account }] },

@@ -13,6 +13,9 @@ _OF_ENDPOINTS = {
     "vpc-id": "VpcId",
 }
 _TAGS = ("tag-key", "tag-value")
+# us-east-1 has six zones, of which EKS offers five (AWS Regions and Availability Zones; EKS User Guide, "VPC and subnet considerations"); ministack has
+# three of each region.
+_ZONES = {"us-east-1": "abcdef"}
 
 
 def extend(_app, _secret):
@@ -83,16 +86,26 @@ def extend(_app, _secret):
 
     original_zones = ec2._ACTION_MAP["DescribeAvailabilityZones"]
 
+    def names():
+        region = ec2.get_region()
+        return [f"{region}{letter}" for letter in _ZONES.get(region, "abc")]
+
+    def zone_name(original):
+        return lambda id_: original(id_) or next((name for name in names() if ec2._az_id_for_zone_name(name) == id_), None)
+
     def zones(params):
-        """ministack tells of all; more than it asked for makes the AWS Load Balancer Controller panic (pkg/networking/az_info_provider.go)."""
+        """ministack tells of three, whatever is asked for; more than it asked for makes the AWS Load Balancer Controller panic (pkg/networking/az_info_provider.go)."""
         status, headers, body = original_zones(params)
+        first = ec2.get_region() + "a"
+        model = re.search(r"<item>.*?</item>", body.decode(), re.DOTALL).group()
+        items = [model.replace(f"{first}<", f"{name}<").replace(ec2._az_id_for_zone_name(first), ec2._az_id_for_zone_name(name)) for name in names()]
         asked = set(ec2._parse_member_list(params, "ZoneId")) | set(ec2._parse_member_list(params, "ZoneName"))
-        items = re.findall(r"<item>.*?</item>", body.decode(), re.DOTALL)
         kept = [item for item in items if not asked or asked & set(re.findall(r"<zone(?:Id|Name)>([^<]+)<", item))]
         found = f"<availabilityZoneInfo>{''.join(kept)}</availabilityZoneInfo>"
         return status, headers, re.sub(r"<availabilityZoneInfo>.*</availabilityZoneInfo>", found, body.decode(), flags=re.DOTALL).encode()
 
     replace(ec2, "_parse_filters", every_value)
+    replace(ec2, "_zone_name_for_az_id", zone_name)
     ec2._ACTION_MAP.update(
         DescribeAvailabilityZones=zones,
         DescribeAddresses=describe(addresses, "AllocationId", _OF_ADDRESSES, "DescribeAddressesResponse", "addressesSet", address_item),
