@@ -26,7 +26,7 @@ beforeAll(async () => {
   mkdirSync(unpacked, { recursive: true });
   const archive = join(folder, `acme-fleet-${packageJson.version}.tgz`);
   execFileSync("tar", ["--extract", "--gzip", "--file", archive, "--strip-components", "1", "--directory", unpacked]);
-});
+}, 600_000);
 
 /** Runs the package's program by Node alone. */
 function fleet(args: readonly string[], cwd = folder) {
