@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { CreateRoleCommand, DeleteRoleCommand } from "@aws-sdk/client-iam";
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { instance } from "./support/fleet.ts";
+import { account, instance } from "./support/fleet.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import { addSpoke, exists, removeSpoke, spoke, system, untilReady } from "./support/spokes.ts";
@@ -20,13 +21,27 @@ const all = readdirSync(folder).map((file) => ({
 }));
 const here = all.filter(({ file }) => elsewhere[file] === undefined);
 
+/** The roles of people, which EKS lets in only where they are. */
+const admins: readonly string[] = here.flatMap(({ example }) => example["spec"].admins ?? []);
+const trust = {
+  Version: "2012-10-17",
+  Statement: [{ Effect: "Allow", Principal: { AWS: "*" }, Action: "sts:AssumeRole" }],
+};
+const roleNames = admins.map((arn) => arn.split("/").at(-1) ?? "");
+
 let repository: Checkout;
 beforeAll(async () => {
+  for (const RoleName of roleNames)
+    await account.iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: JSON.stringify(trust) }));
   await prepareAddons(
     instance,
     here.flatMap(({ example }) => example["spec"].addons ?? []),
   );
   repository = await system();
+});
+
+afterAll(async () => {
+  for (const RoleName of roleNames) await account.iam.send(new DeleteRoleCommand({ RoleName }));
 });
 
 let added: string | undefined;
