@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { identityAnnotation } from "../../lib/labels.ts";
 import { spokeIdentities } from "../../lib/spoke.ts";
 import { documents } from "./support/kustomize.ts";
 import { type Rendered, render, system, withAddons } from "./support/spoke.ts";
@@ -65,7 +66,10 @@ describe("the tools of a spoke", () => {
       annotations: { "eks.amazonaws.com/role-arn": dev.bridge["crossplane_iam_role_arn"] },
     });
     const runtime = objects.find(({ kind }) => kind === "DeploymentRuntimeConfig");
-    expect(runtime?.spec.deploymentTemplate.spec.template.spec.serviceAccountName).toBe(serviceAccount);
+    const template = runtime?.spec.deploymentTemplate.spec.template;
+    expect(template.spec.serviceAccountName).toBe(serviceAccount);
+    // Never an empty map, whatever the way: server-side apply of one is refused where it had a key.
+    expect(template.metadata.annotations).toEqual({ [identityAnnotation]: "IRSA" });
     for (const { kind, metadata, spec } of objects)
       if (kind === "Provider") expect(spec.runtimeConfigRef.name, metadata.name).toBe(runtime?.metadata.name);
   });
