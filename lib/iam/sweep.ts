@@ -5,22 +5,13 @@ import { type Condition, type PolicyDocument, policy, type Statement } from "./p
 /** Names of the EKS clusters of spokes, of any fleet. */
 const spokes = fleetNames("*").spokePrefix.concat("*");
 
-/** Load balancers and target groups; their actions have tags of the resource as a condition (Service Authorization Reference). */
-const balancers = (Sid: string, Condition: Condition): Statement => ({
-  Sid,
-  Effect: "Allow",
-  Action: ["elasticloadbalancing:DeleteLoadBalancer", "elasticloadbalancing:DeleteTargetGroup"],
-  Resource: ["*"],
-  Condition,
-});
+/** These actions have tags of the resource as a condition (Service Authorization Reference). */
+const allow =
+  (...Action: readonly string[]) =>
+  (Sid: string, Condition: Condition): Statement => ({ Sid, Effect: "Allow", Action, Resource: ["*"], Condition });
 
-const data = (Sid: string, Condition: Condition): Statement => ({
-  Sid,
-  Effect: "Allow",
-  Action: ["ec2:DeleteSnapshot", "ec2:DeleteVolume"],
-  Resource: ["*"],
-  Condition,
-});
+const balancers = allow("elasticloadbalancing:DeleteLoadBalancer", "elasticloadbalancing:DeleteTargetGroup");
+const data = allow("ec2:DeleteSnapshot", "ec2:DeleteVolume");
 
 /**
  * What `fleet sweep` does in an account. Leftovers carry none of the fleet's tags. The only one naming the cluster,

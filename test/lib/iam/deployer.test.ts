@@ -18,6 +18,12 @@ const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
 const oidcProvider = arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1");
 const grafanaWorkspace = arn("grafana", "/workspaces/g-1");
 const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
+/** A role of the hub given to pods by EKS Pod Identity. */
+const passedToPods = (identity: string) => ({
+  action: "iam:PassRole",
+  resource: arn("iam", `role/fleet-hub-${identity}`),
+  context: { "iam:PassedToService": "pods.eks.amazonaws.com" },
+});
 
 const twins: [
   string,
@@ -58,29 +64,17 @@ const twins: [
   ],
   [
     "give pods of the hub a role of its nodes",
-    {
-      action: "iam:PassRole",
-      resource: arn("iam", "role/fleet-hub-kustomize-controller"),
-      context: { "iam:PassedToService": "pods.eks.amazonaws.com" },
-    },
+    passedToPods("kustomize-controller"),
     { resource: arn("iam", "role/fleet-hub-node") },
   ],
   [
     "give pods the role of External Secrets, which no pod has",
-    {
-      action: "iam:PassRole",
-      resource: arn("iam", "role/fleet-hub-crossplane"),
-      context: { "iam:PassedToService": "pods.eks.amazonaws.com" },
-    },
+    passedToPods("crossplane"),
     { resource: arn("iam", "role/fleet-hub-external-secrets") },
   ],
   [
     "pass the role of pods to another service",
-    {
-      action: "iam:PassRole",
-      resource: arn("iam", "role/fleet-hub-crossplane"),
-      context: { "iam:PassedToService": "pods.eks.amazonaws.com" },
-    },
+    passedToPods("crossplane"),
     { context: { "iam:PassedToService": "lambda.amazonaws.com" } },
   ],
   ...["CreatePodIdentityAssociation", "DeletePodIdentityAssociation"].map((call): (typeof twins)[number] => {

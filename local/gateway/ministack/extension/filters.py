@@ -90,11 +90,14 @@ def extend(_app, _secret):
         region = ec2.get_region()
         return [f"{region}{letter}" for letter in _ZONES.get(region, "abc")]
 
-    def zone_name(original):
-        return lambda id_: original(id_) or next((name for name in names() if ec2._az_id_for_zone_name(name) == id_), None)
+    def zone_name(_original):
+        return lambda id_: next((name for name in names() if ec2._az_id_for_zone_name(name) == id_), None)
 
     def zones(params):
-        """ministack tells of three, whatever is asked for; more than it asked for makes the AWS Load Balancer Controller panic (pkg/networking/az_info_provider.go)."""
+        """ministack answers with three zones whatever the request names; the AWS Load Balancer Controller panics at zones that it did not name
+
+        (pkg/networking/az_info_provider.go).
+        """
         status, headers, body = original_zones(params)
         first = ec2.get_region() + "a"
         model = re.search(r"<item>.*?</item>", body.decode(), re.DOTALL).group()
