@@ -1,6 +1,6 @@
 import { fleetTag } from "../labels.ts";
 import { fleetNames } from "../names.ts";
-import { denyStatements } from "./boundary.ts";
+import { denyStatements, volumeKeyStatement } from "./boundary.ts";
 import { arns, onlyInRegions, type PolicyDocument, policy, type Scope } from "./policy.ts";
 
 /** The most that roles of add-ons may do: an entry of the stack's `addonPermissions`. */
@@ -83,6 +83,8 @@ export function addonBoundary(scope: AddonScope, permissions: readonly AddonPerm
       Action: actions,
       Resource: resources,
     })),
+    // For what restores volumes (Velero): `addonPermissions` has no conditions, and without this one every key would be in reach.
+    volumeKeyStatement(scope),
     // Once, and not as a condition of each permission: a policy has little room.
     onlyInRegions(scope),
     ...denyStatements(scope),

@@ -65,6 +65,20 @@ describe("the boundary of add-ons", () => {
     expect(can(action, resource, context)).toBe(false);
   });
 
+  it("leaves what restores volumes EBS's default key, through EC2, without a permission of the stack, and no other key", () => {
+    const none = addonBoundary({ ...account, fleet: "fleet" }, []);
+    const grant = (context: Record<string, string>) =>
+      allowed(none, {
+        action: "kms:CreateGrant",
+        resource: "arn:aws:kms:us-east-1:000000000000:key/x",
+        context: { ...ofSpoke, "aws:RequestedRegion": "us-east-1", ...context },
+      });
+    const volumeKey = { "kms:ViaService": "ec2.us-east-1.amazonaws.com", "kms:ResourceAliases": "alias/aws/ebs" };
+    expect(grant(volumeKey)).toBe(true);
+    expect(grant({ ...volumeKey, "kms:ResourceAliases": "alias/others" })).toBe(false);
+    expect(grant({ "kms:ResourceAliases": "alias/aws/ebs" })).toBe(false);
+  });
+
   it("leaves an add-on what is somebody else's and permitted", () => {
     expect(can("secretsmanager:GetSecretValue", secret("other/x"))).toBe(true);
     expect(can("kms:Decrypt", "arn:aws:kms:us-east-1:0:key/x")).toBe(true);
