@@ -10,7 +10,7 @@ import { pass } from "../../functions/spoke/inventory/pass.ts";
 import { bridgeData } from "../../lib/bridge.ts";
 import { customResourceDefinition } from "../functions/spoke/support/definition.ts";
 import { hub, spoke } from "../functions/spoke/support/fixtures.ts";
-import { build, type Manifest } from "../repos/support/kustomize.ts";
+import { build } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
 import { root } from "../support/process.ts";
 import { kubectlOf } from "./support/kubectl.ts";
@@ -67,7 +67,7 @@ const look = () =>
 beforeAll(async () => {
   plane = await startControlPlane(await ensureToolchain());
   client = kubectlOf(await ensureToolchain(), plane);
-  client.define([customResourceDefinition() as Manifest, ...ofKind("CustomResourceDefinition")]);
+  client.define([customResourceDefinition(), ...ofKind("CustomResourceDefinition")]);
   client.apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "spokes" } }, ...ofKind("Namespace")]);
   client.apply(ofKind("ServiceAccount", "Role", "RoleBinding"));
   const { status: _, ...blue } = spoke();

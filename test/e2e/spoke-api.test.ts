@@ -1,8 +1,11 @@
 import { join } from "node:path";
-import { ACCOUNT } from "@eks-gitops-fleet/local/gateway";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type RuleCase, ruleCases, spokeWith, validSpoke } from "../functions/spoke/support/rule-cases.ts";
+import { customResourceDefinition, definition } from "../functions/spoke/support/definition.ts";
+import { type Patch, spokeWith, validSpoke } from "../functions/spoke/support/rule-cases.ts";
+import type { Manifest } from "../repos/support/kustomize.ts";
 import * as fleet from "./support/fleet.ts";
+
+/** What only a hub shows of the Spoke API: Crossplane's definition of it, admission and deletion. Every rule: spoke-rules.test.ts. */
 
 /** As an administrator with a certificate: a token of `aws eks get-token` costs more than all that these tests ask of the API server. */
 const admin = ["--kubeconfig", join(fleet.instance.paths.clusters, "fleet-hub", "admin.kubeconfig")];
@@ -14,25 +17,14 @@ const namespace = "spoke-rules";
 const inNamespace = ["--namespace", namespace];
 const { name } = validSpoke.metadata;
 
-type Patch = NonNullable<RuleCase["before"]>;
-
 const paused = { "crossplane.io/paused": "true" };
 
-/** The account of the cases, and the one that the fleet's admission policy allows here (platform/policies/spoke-placement.yaml). */
-const allowed = ["111111111111", ACCOUNT] as const;
-
-function written(patch: Patch): string {
-  const object = spokeWith({ ...patch, metadata: { annotations: paused, ...patch.metadata, namespace } });
-  return JSON.stringify(object).replaceAll(...allowed);
-}
+const written = (patch: Patch) => JSON.stringify(spokeWith({ ...patch, metadata: { annotations: paused, namespace } }));
 
 const send = (verb: readonly string[], patch: Patch) =>
   tryKubectl([...verb, "--filename", "-"], { input: written(patch) });
 
-/** What the API server says to a request that changes nothing, whatever it says. */
-const dryRun = (verb: string, patch: Patch) => send([verb, "--dry-run=server"], patch);
-
-async function store(patch: Patch, status?: RuleCase["status"]): Promise<void> {
+async function store(patch: Patch, status?: Readonly<Record<string, unknown>>): Promise<void> {
   await kubectl(["create", "--filename", "-"], { input: written(patch) });
   if (status === undefined) return;
   const change = ["--subresource", "status", "--type", "merge", "--patch", JSON.stringify({ status })];
@@ -44,28 +36,32 @@ function expectAnswer({ code, stdout, stderr }: fleet.Result, refused: string | 
   else expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(refused) });
 }
 
+/** What a definition asks of a Spoke, without what Crossplane adds in `spec.crossplane` and in the status. */
+function asked(crd: Manifest): object {
+  const { properties, "x-kubernetes-validations": rules } = crd.spec.versions[0].schema.openAPIV3Schema;
+  const { crossplane: _, ...fields } = properties.spec.properties;
+  return { rules, name: properties.metadata, spec: { ...properties.spec, properties: fields } };
+}
+
 beforeAll(() => kubectl(["create", "namespace", namespace]));
 afterAll(() => kubectl(["delete", "namespace", namespace]));
 afterEach(() => kubectl(["delete", "spoke", name, ...inNamespace, "--ignore-not-found"]));
 
-const title = ({ name: what, refused }: RuleCase) => `${refused === undefined ? "takes" : "refuses"} ${what}`;
-const creations = ruleCases.filter(({ before }) => before === undefined);
-const updates = ruleCases.filter(({ before }) => before !== undefined);
-
-describe("the API server, of a new Spoke,", () => {
-  test.each(creations.map((each) => [title(each), each] as const))("%s", async (_, { change, refused }) => {
-    expectAnswer(await dryRun("create", change), refused);
+describe("the API server of a hub", () => {
+  test("has the definition's schema and rules, of which spoke-rules.test.ts asks each", async () => {
+    const get = ["get", "customresourcedefinition", definition.metadata.name, "--output", "json"];
+    const made = JSON.parse(await kubectl(get));
+    expect(asked(made)).toEqual(asked(customResourceDefinition()));
   });
-});
 
-describe("the API server, of a Spoke that is there,", () => {
-  test.each(updates.map((each) => [title(each), each] as const))(
-    "%s",
-    async (_, { before = {}, status, change, refused }) => {
-      await store(before, status);
-      expectAnswer(await dryRun("replace", change), refused);
-    },
-  );
+  test("takes a Spoke that the definition allows, and refuses another with the definition's message", async () => {
+    const create = ["create", "--dry-run=server"];
+    expectAnswer(await send(create, {}), undefined);
+    expectAnswer(
+      await send(create, { spec: { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } } }),
+      "must not be 0.0.0.0/0",
+    );
+  });
 
   test("refuses the second of two quick raises, whoever sends it and however", async () => {
     const asked = (kubernetesVersion: string) => ({ spec: { kubernetesVersion } });

@@ -7,7 +7,6 @@ import { spokeApi } from "../../lib/spoke.ts";
 import { customResourceDefinition, spokeSchema } from "../functions/spoke/support/definition.ts";
 import { exampleNames, written } from "../functions/spoke/support/fixtures.ts";
 import { type RuleCase, ruleCases, spokeWith } from "../functions/spoke/support/rule-cases.ts";
-import type { Manifest } from "../repos/support/kustomize.ts";
 import { kubectlOf } from "./support/kubectl.ts";
 
 /** The rules of the Spoke API, at a real API server without nodes: what does not compile, costs too much or refuses too little is found here. */
@@ -26,7 +25,7 @@ beforeAll(async () => {
   const toolchain = await ensureToolchain();
   plane = await startControlPlane(toolchain);
   client = kubectlOf(toolchain, plane);
-  client.define([customResourceDefinition() as Manifest]);
+  client.define([customResourceDefinition()]);
   client.apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
   const config = new KubeConfig();
   const server = `https://${plane.address}:6443`;
@@ -120,7 +119,7 @@ describe("the API server", () => {
       "cost",
     ],
   ])("refuses a definition with a rule %s", (_, rule, why) => {
-    const wrong = structuredClone(customResourceDefinition()) as Manifest;
+    const wrong = structuredClone(customResourceDefinition());
     const { spec } = wrong.spec.versions[0].schema.openAPIV3Schema.properties;
     spec["x-kubernetes-validations"].push({ rule });
     const { ok, text } = client.run(["replace", "--dry-run=server", "--filename", "-"], wrong);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { Schema } from "../../../../lib/openapi.ts";
+import type { Manifest } from "../../../repos/support/kustomize.ts";
 import { rolePatches } from "../../../support/addon-catalogue.ts";
 
 const platform = join(import.meta.dirname, "..", "..", "..", "..", "repos", "gitops-system", "platform");
@@ -18,7 +19,7 @@ export const compositionInput = (): Record<string, unknown> => ({
 });
 
 /** The CustomResourceDefinition that Crossplane derives, as far as the rules go (crossplane-runtime, pkg/xcrd). */
-export function customResourceDefinition(): object {
+export function customResourceDefinition(): Manifest {
   const { group, names, scope, versions } = definition.spec;
   const [version] = versions;
   const schema = structuredClone(version.schema.openAPIV3Schema);
