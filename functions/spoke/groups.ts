@@ -19,7 +19,9 @@ export const groups = {
   oidcProvider: { part: "identities", removedAfter: ["identityPolicies"] },
   /** The VPC CNI and the EBS CSI driver take back interfaces and volumes of nodes for as long as there are some. */
   addons: { part: "addons", removedAfter: ["nodeGroup"] },
-  nodeGroup: { part: "nodes", removedAfter: ["bootstrap"] },
+  /** Add-ons whose creation ends when their pods run (parts/addons.ts, waitsForPods): without nodes it goes on until its timeout. */
+  pendingAddons: { part: "addons", removedAfter: ["bootstrap"] },
+  nodeGroup: { part: "nodes", removedAfter: ["pendingAddons"] },
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
   /** They are members of the cluster's security group, which EKS can't remove while their network interfaces have it. */
   interfaceEndpoints: { part: "nodes", removedAfter: ["addons"] },

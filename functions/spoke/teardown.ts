@@ -3,6 +3,7 @@ import type { Entry } from "./composer.ts";
 import { type Group, groups, holders } from "./groups.ts";
 import { chainKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
+import { waitsForPods } from "./parts/addons.ts";
 import { guardKey } from "./parts/guard.ts";
 
 /** Annotation with the composition resource name, which outlives Crossplane's own labels. */
@@ -37,7 +38,11 @@ export function remains(
     if (composed === undefined) chain.add(key);
   }
   present.delete(guardKey);
-  return { present, groupOf: (key) => (chain.has(key) ? "bootstrap" : groupOf(key)) };
+  const groupNow = (key: string): Group | undefined => {
+    if (chain.has(key)) return "bootstrap";
+    return waitsForPods(key, present.get(key)) ? "pendingAddons" : groupOf(key);
+  };
+  return { present, groupOf: groupNow };
 }
 
 /** Groups of which something exists. */
@@ -61,5 +66,6 @@ export function stillWanted(entries: ReadonlyMap<string, Entry>, remains: Remain
   const turn = new Set(removable(remains));
   const chainExists = presentGroups(remains).has("bootstrap");
   const isNeeded = (key: string, group: Group) => remains.present.has(key) || (group === "hubAdmin" && chainExists);
-  return new Map([...entries].filter(([key, { group }]) => isNeeded(key, group) && !turn.has(group)));
+  const stays = (key: string, group: Group) => isNeeded(key, group) && !turn.has(group);
+  return new Map([...entries].filter(([key, { group }]) => stays(key, remains.groupOf(key) ?? group)));
 }

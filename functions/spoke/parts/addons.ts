@@ -4,6 +4,7 @@ import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { type AnyEksAddon, podIdentityAgent } from "../api.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
+import { condition, type KubeObject } from "../kube.ts";
 import { anyNodes } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
 import { eksAddonsOf, leavesPodIdentity, usesPodIdentity } from "../pod-identity.ts";
@@ -13,6 +14,16 @@ import { type PodNetwork, podNetwork } from "./pods.ts";
 
 /** Deployments need nodes to become active; the others are daemon sets, which nodes need. */
 const needsNodes: readonly AnyEksAddon[] = ["coredns", "aws-ebs-csi-driver"];
+
+/**
+ * Whether an object is an add-on that the provider makes or removes and whose creation ends when its pods run. The provider deletes nothing
+ * that it still makes (upjet 2, pkg/controller/external_async_tfpluginsdk.go), and waits 20 minutes for pods that never run
+ * (pulumi/pulumi-eks issue 1819).
+ */
+export const waitsForPods = (key: string, object: KubeObject | undefined): boolean =>
+  object !== undefined &&
+  needsNodes.some((name) => resources.addon(name).key === key) &&
+  (object.metadata.deletionTimestamp !== undefined || condition(object, "Ready")?.status !== "True");
 
 function addon(context: Context, name: AnyEksAddon): void {
   const { composer, names, observed, settings, spoke, tags } = context;

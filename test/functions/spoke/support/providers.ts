@@ -1,5 +1,5 @@
 import { atProvider, reportedStatus } from "../../../../cli/diff/providers.ts";
-import { at, type KubeObject } from "../../../../functions/spoke/kube.ts";
+import { at, condition, type KubeObject } from "../../../../functions/spoke/kube.ts";
 
 type Status = Record<string, unknown>;
 
@@ -66,9 +66,9 @@ export function reported(key: string, object: KubeObject, all: ReadonlyMap<strin
 const isInterface = (key: string): boolean => !/^endpoint-(s3|dynamodb)$/.test(key);
 
 /** Kinds and keys that must be gone before AWS, EKS or Flux let something go: the order that the design asks for. */
-function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)[] {
+function blockers(key: string, object: KubeObject): readonly (string | RegExp)[] {
   const untilBootstrapIsGone = ["Kustomization"];
-  switch (kind) {
+  switch (object.kind) {
     case "VPC":
       return [
         ...["Subnet", "InternetGateway", "RouteTable", "VPCEndpoint", "FlowLog", "Cluster"],
@@ -115,6 +115,8 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
         }[key] ?? [...untilBootstrapIsGone, new RegExp(`^(attachment|policy)-${key.slice("role-".length)}`)]
       );
     case "Addon":
+      // Nodes are what its creation waits for.
+      return condition(object, "Ready")?.status === "True" ? ["NodeGroup"] : untilBootstrapIsGone;
     case "LaunchTemplate":
       return ["NodeGroup"];
     case "FlowLog":
