@@ -1,12 +1,6 @@
-import {
-  bridgeKeys,
-  type Contract,
-  clusterFacts,
-  contracts,
-  derivedKeys,
-  fleetFacts,
-  identityFacts,
-} from "./bridge-facts.ts";
+import { derivedKeys } from "./bridge-derived.ts";
+import { type Contract, clusterFacts, fleetFacts, identityFacts } from "./bridge-facts.ts";
+import { bridgeKeys, contracts } from "./bridge-keys.ts";
 import { filled } from "./generated-part.ts";
 import { markdownTable } from "./markdown.ts";
 import { hubIdentities } from "./names.ts";

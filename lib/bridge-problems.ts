@@ -1,4 +1,4 @@
-import { bridgeKeys, contractOf } from "./bridge-facts.ts";
+import { bridgeKeys, contractOf } from "./bridge-keys.ts";
 import type { Problem } from "./problems.ts";
 
 /** What is wrong with the data of a bridge that comes from outside. No value is shown: it may be a secret that does not belong there. */

@@ -1,14 +1,6 @@
-import {
-  type BridgeKey,
-  bridgeKeys,
-  type ClusterMetadata,
-  clusterFacts,
-  derivedKeys,
-  fleetFacts,
-  identityFacts,
-  isFact,
-  type Table,
-} from "./bridge-facts.ts";
+import { derivedKeys } from "./bridge-derived.ts";
+import { type ClusterMetadata, clusterFacts, fleetFacts, identityFacts } from "./bridge-facts.ts";
+import { type BridgeKey, bridgeKeys, isFact, type Table } from "./bridge-keys.ts";
 import { labelKeys, watchLabel } from "./labels.ts";
 
 export type { ClusterMetadata, OwnMetadata, WorkloadIdentity } from "./bridge-facts.ts";

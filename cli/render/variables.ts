@@ -1,4 +1,4 @@
-import { contractOf } from "../../lib/bridge-facts.ts";
+import { contractOf } from "../../lib/bridge-keys.ts";
 import { closest } from "../closest.ts";
 import { SubstitutionError, uses, variable } from "./envsubst.ts";
 import type { Findings } from "./findings.ts";

@@ -14,7 +14,8 @@ import { ensurePython } from "./python.ts";
 import { ensureSystem, SYSTEM_COMMANDS, useSystem } from "./system.ts";
 import { inTurn, sayTurn } from "./turn.ts";
 
-export { type AddonName, addonImages, addonNames, addons, readAddonNames } from "./addons.ts";
+export { addons } from "./addon-table.ts";
+export { type AddonName, addonImages, addonNames, readAddonNames } from "./addons.ts";
 export { offerIn } from "./archive.ts";
 export { ensureBrowser } from "./browser.ts";
 export { chartVersions } from "./charts.ts";

@@ -5,7 +5,7 @@ import { chartFiles } from "../ack/chart.ts";
 import { ensureRuntime } from "../crossplane/packages/made.ts";
 import { bundle, NODE } from "../product.ts";
 import { CHECKOUT, packageSources } from "../product-paths.ts";
-import type { StandInAddon } from "./addons.ts";
+import type { StandInAddon } from "./addon-table.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { writeImageArchive } from "./image-archive.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { fromBase64 } from "../../lib/base64.ts";
 import { bridgeData } from "../../lib/bridge.ts";
 import { clusterInfo, contractSchema } from "../../lib/bridge-documents.ts";
-import { bridgeKeys, contractOf } from "../../lib/bridge-facts.ts";
+import { bridgeKeys, contractOf } from "../../lib/bridge-keys.ts";
 import { example, hub } from "../functions/spoke/support/fixtures.ts";
 import { World } from "../functions/spoke/support/world.ts";
 

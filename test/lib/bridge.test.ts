@@ -9,7 +9,7 @@ import {
   exampleMetadata,
   readBridgeData,
 } from "../../lib/bridge.ts";
-import { bridgeKeys } from "../../lib/bridge-facts.ts";
+import { bridgeKeys } from "../../lib/bridge-keys.ts";
 
 const metadata: ClusterMetadata = {
   ...exampleMetadata,

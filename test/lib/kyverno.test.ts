@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { bridgeKeys } from "../../lib/bridge-facts.ts";
+import { bridgeKeys } from "../../lib/bridge-keys.ts";
 import { type AdmissionPolicy, type AdmissionPolicyBinding, kyvernoPolicy } from "../../lib/kyverno.ts";
 import { admissionCases } from "../e2e/support/admission-cases.ts";
 import { build, documents, type Manifest } from "../repos/support/kustomize.ts";

@@ -1,7 +1,7 @@
 import { chartVersions } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
 import { fromBase64 } from "../../lib/base64.ts";
-import { bridgeKeys } from "../../lib/bridge-facts.ts";
+import { bridgeKeys } from "../../lib/bridge-keys.ts";
 import { receiverEvents, receiverName, receiverTypes } from "../../lib/receivers.ts";
 import { spokeIdentities } from "../../lib/spoke.ts";
 import { example, hub, settings } from "../functions/spoke/support/fixtures.ts";

@@ -1,4 +1,4 @@
-import type { BridgeKey } from "../../../lib/bridge-facts.ts";
+import type { BridgeKey } from "../../../lib/bridge-keys.ts";
 import type { Spoke } from "../api.ts";
 import { condition, type KubeObject, textAt } from "../kube.ts";
 import { isDeleting } from "../parts/guard.ts";
