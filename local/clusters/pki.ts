@@ -24,8 +24,11 @@ export interface Authority {
   readonly files: KeyFiles;
   /** PEM. */
   readonly certificate: string;
-  /** Makes a certificate for clients and servers unless it is there. */
-  issue(name: string, subject: Subject): Promise<KeyFiles>;
+  /**
+   * Makes a certificate for clients and servers unless it is there.
+   * @param end when it expires @default in ten years
+   */
+  issue(name: string, subject: Subject, end?: Date): Promise<KeyFiles>;
 }
 
 /** Whom a certificate names: for Kubernetes the user, its groups, and the addresses of a server. */
@@ -63,7 +66,7 @@ export async function ensureAuthority(dir: string, name: string, commonName: str
   return {
     files,
     certificate,
-    issue: (leaf, subject) => ensurePair(dir, leaf, async (keys) => sign(files, certificate, keys, subject)),
+    issue: (leaf, subject, end) => ensurePair(dir, leaf, async (keys) => sign(files, certificate, keys, subject, end)),
   };
 }
 
@@ -111,13 +114,14 @@ async function sign(
   authorityPem: string,
   keys: webcrypto.CryptoKeyPair,
   { commonName, organizations = [], addresses = [] }: Subject,
+  end?: Date,
 ): Promise<x509.X509Certificate> {
   const der = x509.PemConverter.decodeFirst((await readText(authority.key)) ?? "");
   const signingKey = await webcrypto.subtle.importKey("pkcs8", der, ELLIPTIC, false, ["sign"]);
   const issuer = new x509.X509Certificate(authorityPem);
   const names = addresses.map((value) => ({ type: isIP(value) === 0 ? ("dns" as const) : ("ip" as const), value }));
   return await x509.X509CertificateGenerator.create({
-    ...validity(),
+    ...validity(end),
     subject: [...(organizations.length > 0 ? [{ O: [...organizations] }] : []), { CN: [commonName] }],
     issuer: issuer.subject,
     publicKey: keys.publicKey,
@@ -131,12 +135,12 @@ async function sign(
   });
 }
 
-function validity(): { serialNumber: string; notBefore: Date; notAfter: Date } {
+function validity(end?: Date): { serialNumber: string; notBefore: Date; notAfter: Date } {
   const now = Date.now();
   return {
     // The first bit stays 0: serial numbers are positive (RFC 5280, 4.1.2.2).
     serialNumber: `01${randomBytes(15).toString("hex")}`,
     notBefore: new Date(now - DAY_MS),
-    notAfter: new Date(now + VALID_DAYS * DAY_MS),
+    notAfter: end ?? new Date(now + VALID_DAYS * DAY_MS),
   };
 }

@@ -4,6 +4,8 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import { ensureAuthority } from "../clusters/pki.ts";
 import type { Instance } from "../instance/index.ts";
 
+const HOUR_MS = 3_600_000;
+
 /** The names that the gateway answers under, for SNI. */
 const NAMES = /^([a-z0-9-]+\.)+(amazonaws\.com|amazonaws\.com\.cn|api\.aws)$|^[a-z0-9-]+\.fleet\.internal$/;
 
@@ -15,8 +17,9 @@ export async function ensureInstanceCa(instance: Pick<Instance, "paths" | "index
   const folder = dirname(instance.paths.caCertificate);
   const authority = await ensureAuthority(folder, "ca", `eks-gitops-fleet instance ${instance.index}`);
   /** A server certificate and its key (PEM) for a DNS name or IP address; made when first asked for, kept beside the CA. */
-  const issue = async (name: string): Promise<{ cert: string; key: string }> => {
-    const files = await authority.issue(name, { commonName: name, addresses: [name] });
+  const issue = (name: string) => issued(name, name);
+  const issued = async (leaf: string, name: string, end?: Date): Promise<{ cert: string; key: string }> => {
+    const files = await authority.issue(leaf, { commonName: name, addresses: [name] }, end);
     return { cert: await readFile(files.certificate, "ascii"), key: await readFile(files.key, "ascii") };
   };
   const contexts = new Map<string, Promise<SecureContext>>();
@@ -24,12 +27,17 @@ export async function ensureInstanceCa(instance: Pick<Instance, "paths" | "index
     /** PEM. */
     certificate: authority.certificate,
     issue,
-    /** The TLS context of a server name, made once. Rejects for names that the gateway does not answer under. */
-    contextOf: async (serverName: string): Promise<SecureContext> => {
+    /**
+     * The TLS context of a server name, made once. Rejects for names that the gateway does not answer under.
+     * @param expired whether its certificate has expired
+     */
+    contextOf: async (serverName: string, expired: boolean): Promise<SecureContext> => {
       const name = serverName.toLowerCase();
       if (!NAMES.test(name)) throw new Error(`the gateway does not answer under the name ${name}`);
-      const context = contexts.get(name) ?? issue(name).then((pair) => createSecureContext(pair));
-      contexts.set(name, context);
+      const leaf = expired ? `expired-${name}` : name;
+      const pair = () => (expired ? issued(leaf, name, new Date(Date.now() - HOUR_MS)) : issue(name));
+      const context = contexts.get(leaf) ?? pair().then(createSecureContext);
+      contexts.set(leaf, context);
       return context;
     },
   };

@@ -1,4 +1,5 @@
-import type { Server } from "node:http";
+import { constants } from "node:crypto";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { callbackify } from "node:util";
 import { clusterIdOf, type Instance, parseClusterId } from "../instance/index.ts";
@@ -180,13 +181,21 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
 
   const tls = {
     ...(await ca.issue(instance.gatewayAddress)),
-    SNICallback: callbackify(ca.contextOf),
+    // A client that goes on with a session of before looks at no certificate.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+    SNICallback: callbackify(async (name: string) => ca.contextOf(name, (await faults()).certificatesExpired)),
   };
   const onApi = listener(api, log);
-  const onTls = listener(
+  const overTls = listener(
     (request) => (/^oidc\.eks\./.test(request.headers["host"] ?? "") ? oidc.serve(pathOf(request.url)) : api(request)),
     log,
   );
+  const onTls = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = chartPath(message.headers.host ?? "", pathOf(message.url ?? "/"), instance.gatewayAddress);
+    if ((await faults()).certificatesExpired) message.socket.destroy();
+    else if (path === undefined) overTls(message, response);
+    else await serveChart(await options.charts(), path, response);
+  };
   const servers: Server[] = [
     await listen(instance.loopbackAddress, PORTS.internal, listener(internal, log)),
     await listen(
@@ -201,15 +210,10 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       instance.gatewayAddress,
       PORTS.tls,
       (message, response) => {
-        const path = chartPath(message.headers.host ?? "", pathOf(message.url ?? "/"), instance.gatewayAddress);
-        if (path === undefined) return onTls(message, response);
-        void options
-          .charts()
-          .then((folder) => serveChart(folder, path, response))
-          .catch((error: unknown) => {
-            log(`chart ${path}: ${(error as Error).message}`);
-            response.destroy();
-          });
+        onTls(message, response).catch((error: unknown) => {
+          log(`${message.url ?? ""} (${message.headers.host ?? ""}): ${(error as Error).message}`);
+          response.destroy();
+        });
       },
       tls,
     ),

@@ -1,4 +1,11 @@
-import { advanceClock, cutOff, fillEtcd, freezeNodes, freezeSupervised } from "../e2e/support/faults.ts";
+import {
+  advanceClock,
+  cutOff,
+  expireCertificates,
+  fillEtcd,
+  freezeNodes,
+  freezeSupervised,
+} from "../e2e/support/faults.ts";
 import { HUB, killPods, killSupervised } from "../e2e/support/hub.ts";
 import { clusterOf } from "../e2e/support/spokes.ts";
 
@@ -54,6 +61,10 @@ export const faults: readonly Fault[] = [
   {
     name: `AWS's clock two hours ahead for ${AWAY_SECONDS} s: signatures, sessions and tokens expired`,
     strike: () => advanceClock(AWAY_SECONDS),
+  },
+  {
+    name: `certificates of AWS's API expired for ${AWAY_SECONDS} s`,
+    strike: () => expireCertificates(AWAY_SECONDS),
   },
   killed("etcd of all clusters", "etcd"),
   frozen("etcd of all clusters", "etcd"),

@@ -41,6 +41,11 @@ const schema = z.strictObject({
    */
   clockAheadSeconds: z.number().nonnegative().default(0),
   /**
+   * Whether the certificates of AWS's names have expired. Connections from before are closed: a client that has one would not notice.
+   * @default false
+   */
+  certificatesExpired: z.boolean().default(false),
+  /**
    * Actions as IAM names them (ec2:CreateVpc), or each with a text that a request for it has to contain: a name or a tag, which not every
    * request has. AWS does what the first request for each asks for and holds its answer for a minute, in which whoever asked can be killed.
    * @default none

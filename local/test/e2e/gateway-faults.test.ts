@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { Agent } from "node:https";
 import { CreateAccessEntryCommand } from "@aws-sdk/client-eks";
 import {
   CreateOpenIDConnectProviderCommand,
@@ -120,6 +122,29 @@ test("tags of a KMS key count for conditions only later", async () => {
   expect(await described()).toBe("AccessDeniedException");
   await setFaults(cloud.instance, { tagsUncountedSeconds: { kms: 0.001 } });
   expect(await described()).toBe("allowed");
+});
+
+test("certificates of AWS's names have expired: a client with an open connection notices it too, until they are renewed", async () => {
+  const ca = await readFile(cloud.instance.paths.caCertificate);
+  const agent = new Agent({
+    ca,
+    keepAlive: true,
+    lookup: (_name, _options, done) => done(null, [{ address: cloud.instance.gatewayAddress, family: 4 }]),
+  });
+  const { endpoint: _, ...named } = client();
+  const sqs = new SQSClient({ ...named, requestHandler: { httpsAgent: agent } });
+  const listed = () =>
+    sqs.send(new ListQueuesCommand()).then(
+      () => "allowed",
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+  expect(await listed()).toBe("allowed");
+  await setFaults(cloud.instance, { certificatesExpired: true });
+  expect(await listed()).toBe("ECONNRESET");
+  expect(await listed()).toBe("CERT_HAS_EXPIRED");
+  await clearFaults(cloud.instance);
+  expect(await listed()).toBe("allowed");
+  agent.destroy();
 });
 
 test("AWS's clock is ahead: an SDK corrects its own, sessions and service accounts' tokens have expired until it is right again", async () => {

@@ -68,6 +68,10 @@ export const fillEtcd = (seconds: number): Promise<void> =>
 export const advanceClock = (seconds: number): Promise<void> =>
   awayFor(seconds, () => setFaults(instance, { clockAheadSeconds: 7200 }), 'rm -f "$1"', [faultsFile(instance)]);
 
+/** Has the certificates of AWS's names expired, as those of a proxy that looks into TLS may be. */
+export const expireCertificates = (seconds: number): Promise<void> =>
+  awayFor(seconds, () => setFaults(instance, { certificatesExpired: true }), 'rm -f "$1"', [faultsFile(instance)]);
+
 /** Drops what the nodes and pods of a cluster send to another cluster's API server. */
 export async function cutOff(from: string, to: string, seconds: number): Promise<void> {
   const { cluster } = await account.eks.send(new DescribeClusterCommand({ name: to }));
