@@ -19,7 +19,7 @@ export const groups = {
   oidcProvider: { part: "identities", removedAfter: ["identityPolicies"] },
   /** The VPC CNI and the EBS CSI driver take back interfaces and volumes of nodes for as long as there are some. */
   addons: { part: "addons", removedAfter: ["nodeGroup"] },
-  /** Add-ons whose creation ends when their pods run (parts/addons.ts, waitsForPods): without nodes it goes on until its timeout. */
+  /** Add-ons whose creation ends when their pods run (parts/addons.ts, isUnfinishedAddon), while there are nodes. */
   pendingAddons: { part: "addons", removedAfter: ["bootstrap"] },
   nodeGroup: { part: "nodes", removedAfter: ["pendingAddons"] },
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },

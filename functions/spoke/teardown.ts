@@ -3,7 +3,7 @@ import type { Entry } from "./composer.ts";
 import { type Group, groups, holders } from "./groups.ts";
 import { chainKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
-import { waitsForPods } from "./parts/addons.ts";
+import { isUnfinishedAddon } from "./parts/addons.ts";
 import { guardKey } from "./parts/guard.ts";
 
 /** Annotation with the composition resource name, which outlives Crossplane's own labels. */
@@ -38,9 +38,10 @@ export function remains(
     if (composed === undefined) chain.add(key);
   }
   present.delete(guardKey);
+  const hasNodes = [...present.keys()].some((key) => groupOf(key) === "nodeGroup");
   const groupNow = (key: string): Group | undefined => {
     if (chain.has(key)) return "bootstrap";
-    return waitsForPods(key, present.get(key)) ? "pendingAddons" : groupOf(key);
+    return hasNodes && isUnfinishedAddon(key, present.get(key)) ? "pendingAddons" : groupOf(key);
   };
   return { present, groupOf: groupNow };
 }
@@ -59,13 +60,18 @@ export function removable(remains: Remains): readonly Group[] {
 }
 
 /**
- * What stays wanted during a removal: what exists and may not be removed yet. The only new resource is the admin policy of Flux on
- * the hub, without which the chain could not remove what it installed.
+ * What stays wanted during a removal: what exists, is not being deleted and may not be removed yet. The only new resource is the admin policy
+ * of Flux on the hub, without which the chain could not remove what it installed.
  */
 export function stillWanted(entries: ReadonlyMap<string, Entry>, remains: Remains): ReadonlyMap<string, Entry> {
   const turn = new Set(removable(remains));
   const chainExists = presentGroups(remains).has("bootstrap");
-  const isNeeded = (key: string, group: Group) => remains.present.has(key) || (group === "hubAdmin" && chainExists);
+  const isNeeded = (key: string, group: Group) => {
+    const object = remains.present.get(key);
+    // What is being deleted would be made once more if it were gone by the time Crossplane applies it.
+    if (object !== undefined) return object.metadata.deletionTimestamp === undefined;
+    return group === "hubAdmin" && chainExists;
+  };
   const stays = (key: string, group: Group) => isNeeded(key, group) && !turn.has(group);
   return new Map([...entries].filter(([key, { group }]) => stays(key, remains.groupOf(key) ?? group)));
 }

@@ -70,8 +70,8 @@ export function reachesOthersIam({ actions, resources }: AddonPermission, fleet:
 }
 
 /**
- * The permissions boundary of the roles that Crossplane on the hub makes for add-ons of spokes: what the stack permits, in the fleet's
- * region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load balancers nor the fleet's
+ * The permissions boundary of the roles that Crossplane on the hub makes for add-ons of spokes: what the stack permits, and EBS's default key,
+ * in the fleet's region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load balancers nor the fleet's
  * keys and secrets; of what carries no name or tag of the fleet the stack alone decides. Git says what each role may do; only who deploys
  * the hub can widen this.
  */
@@ -83,7 +83,7 @@ export function addonBoundary(scope: AddonScope, permissions: readonly AddonPerm
       Action: actions,
       Resource: resources,
     })),
-    // For what restores volumes (Velero): `addonPermissions` has no conditions, and without this one every key would be in reach.
+    // For what restores volumes (Velero). To permit it through `addonPermissions`, which has no conditions, would open every key.
     volumeKeyStatement(scope),
     // Once, and not as a condition of each permission: a policy has little room.
     onlyInRegions(scope),

@@ -137,8 +137,11 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
   ];
 }
 
-/** The keys by which EBS encrypts volumes, through EC2 only, and RDS databases. */
-export function volumeKeyStatement(scope: Scope): Statement {
+/**
+ * The key by which EBS encrypts volumes, through EC2 only.
+ * @param also a further key and the service that uses it; default: none
+ */
+export function volumeKeyStatement(scope: Scope, also?: Pick<typeof databaseKey, "alias" | "service">): Statement {
   return {
     Sid: "VolumeKey",
     Effect: "Allow",
@@ -146,8 +149,8 @@ export function volumeKeyStatement(scope: Scope): Statement {
     Resource: [arns(inAnyPartition(scope)).kmsKey("*")],
     Condition: {
       // AWS writes the value: a service, and the region of the key.
-      StringLike: { "kms:ViaService": ["ec2.*", `${databaseKey.service}.*`] },
-      "ForAnyValue:StringEquals": { "kms:ResourceAliases": ["alias/aws/ebs", databaseKey.alias] },
+      StringLike: { "kms:ViaService": ["ec2.*", ...(also ? [`${also.service}.*`] : [])] },
+      "ForAnyValue:StringEquals": { "kms:ResourceAliases": ["alias/aws/ebs", ...(also ? [also.alias] : [])] },
     },
   };
 }
@@ -253,7 +256,7 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
     ...nodeStatements(scope),
     sharedNetworkStatement(scope),
     onNodesStatement("Nodes", ["*tachVolume"]),
-    volumeKeyStatement(scope),
+    volumeKeyStatement(scope, databaseKey),
     ...loadBalancerStatements(scope),
     ...crossplaneStatements(scope),
     ...secretStatements(scope),

@@ -7,7 +7,8 @@ import type { Instance } from "../instance/index.ts";
 const HOUR_MS = 3_600_000;
 
 /** The names that the gateway answers under, for SNI. */
-const NAMES = /^([a-z0-9-]+\.)+(amazonaws\.com|amazonaws\.com\.cn|api\.aws)$|^[a-z0-9-]+\.fleet\.internal$/;
+const AWS_NAMES = /^([a-z0-9-]+\.)+(amazonaws\.com|amazonaws\.com\.cn|api\.aws)$/;
+const OWN_NAMES = /^[a-z0-9-]+\.fleet\.internal$/;
 
 /**
  * The CA that the instance's containers trust, and no other: loads it, or makes it (`<dir>/ca/ca.crt`; the key has mode 0600). Run
@@ -29,12 +30,14 @@ export async function ensureInstanceCa(instance: Pick<Instance, "paths" | "index
     issue,
     /**
      * The TLS context of a server name, made once. Rejects for names that the gateway does not answer under.
-     * @param expired whether its certificate has expired
+     * @param awsExpired whether the certificates of AWS's names have expired
      */
-    contextOf: async (serverName: string, expired: boolean): Promise<SecureContext> => {
+    contextOf: async (serverName: string, awsExpired: boolean): Promise<SecureContext> => {
       const name = serverName.toLowerCase();
-      if (!NAMES.test(name)) throw new Error(`the gateway does not answer under the name ${name}`);
-      const leaf = expired ? `expired-${name}` : name;
+      const isAws = AWS_NAMES.test(name);
+      if (!isAws && !OWN_NAMES.test(name)) throw new Error(`the gateway does not answer under the name ${name}`);
+      const expired = isAws && awsExpired;
+      const leaf = expired ? `${name}.expired` : name;
       const pair = () => (expired ? issued(leaf, name, new Date(Date.now() - HOUR_MS)) : issue(name));
       const context = contexts.get(leaf) ?? pair().then(createSecureContext);
       contexts.set(leaf, context);

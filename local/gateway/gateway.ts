@@ -192,9 +192,9 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   );
   const onTls = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = chartPath(message.headers.host ?? "", pathOf(message.url ?? "/"), instance.gatewayAddress);
-    if ((await faults()).certificatesExpired) message.socket.destroy();
-    else if (path === undefined) overTls(message, response);
-    else await serveChart(await options.charts(), path, response);
+    if (path !== undefined) await serveChart(await options.charts(), path, response);
+    else if ((await faults()).certificatesExpired) message.socket.destroy();
+    else overTls(message, response);
   };
   const servers: Server[] = [
     await listen(instance.loopbackAddress, PORTS.internal, listener(internal, log)),

@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import { ACCOUNT } from "@eks-gitops-fleet/local/gateway";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { customResourceDefinition, definition } from "../functions/spoke/support/definition.ts";
-import { type Patch, spokeWith, validSpoke } from "../functions/spoke/support/rule-cases.ts";
+import { type Patch, ruleCases, spokeWith, validSpoke } from "../functions/spoke/support/rule-cases.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";
 import * as fleet from "./support/fleet.ts";
 
@@ -12,6 +13,11 @@ const admin = ["--kubeconfig", join(fleet.instance.paths.clusters, "fleet-hub", 
 const kubectl: typeof fleet.kubectl = (args, options) => fleet.kubectl([...admin, ...args], options);
 const tryKubectl: typeof fleet.tryKubectl = (args, options) => fleet.tryKubectl([...admin, ...args], options);
 
+const create = ["create", "--dry-run=server", "--filename", "-"];
+
+/** The account of the cases, and the one that the fleet's admission policy allows here (platform/policies/spoke-placement.yaml). */
+const allowedAccount = ["111111111111", ACCOUNT] as const;
+
 /** Not the fleet's: nothing looks after Spokes here, and what is stored is paused, so that Crossplane makes nothing of it. */
 const namespace = "spoke-rules";
 const inNamespace = ["--namespace", namespace];
@@ -19,7 +25,10 @@ const { name } = validSpoke.metadata;
 
 const paused = { "crossplane.io/paused": "true" };
 
-const written = (patch: Patch) => JSON.stringify(spokeWith({ ...patch, metadata: { annotations: paused, namespace } }));
+const object = ({ metadata, spec = {} }: Patch) =>
+  spokeWith({ spec, metadata: { annotations: paused, ...metadata, namespace } });
+
+const written = (patch: Patch) => JSON.stringify(object(patch));
 
 const send = (verb: readonly string[], patch: Patch) =>
   tryKubectl([...verb, "--filename", "-"], { input: written(patch) });
@@ -36,11 +45,12 @@ function expectAnswer({ code, stdout, stderr }: fleet.Result, refused: string | 
   else expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(refused) });
 }
 
-/** What a definition asks of a Spoke, without what Crossplane adds in `spec.crossplane` and in the status. */
-function asked(crd: Manifest): object {
-  const { properties, "x-kubernetes-validations": rules } = crd.spec.versions[0].schema.openAPIV3Schema;
-  const { crossplane: _, ...fields } = properties.spec.properties;
-  return { rules, name: properties.metadata, spec: { ...properties.spec, properties: fields } };
+/** The schema of a definition without what Crossplane adds: `spec.crossplane` and the conditions. */
+function schemaOf(crd: Manifest): Manifest {
+  const schema = structuredClone(crd.spec.versions[0].schema.openAPIV3Schema);
+  delete schema.properties.spec.properties.crossplane;
+  delete schema.properties.status.properties.conditions;
+  return schema;
 }
 
 beforeAll(() => kubectl(["create", "namespace", namespace]));
@@ -51,14 +61,25 @@ describe("the API server of a hub", () => {
   test("has the definition's schema and rules, of which spoke-rules.test.ts asks each", async () => {
     const get = ["get", "customresourcedefinition", definition.metadata.name, "--output", "json"];
     const made = JSON.parse(await kubectl(get));
-    expect(asked(made)).toEqual(asked(customResourceDefinition()));
+    expect(schemaOf(made)).toEqual(schemaOf(customResourceDefinition()));
   });
 
-  test("takes a Spoke that the definition allows, and refuses another with the definition's message", async () => {
-    const create = ["create", "--dry-run=server"];
-    expectAnswer(await send(create, {}), undefined);
+  test("takes every Spoke that the definition allows: no policy of the fleet refuses one", async () => {
+    const taken = ruleCases.filter(({ before, refused }) => before === undefined && refused === undefined);
+    const list = { apiVersion: "v1", kind: "List", items: taken.map(({ change }) => object(change)) };
+    const input = JSON.stringify(list).replaceAll(...allowedAccount);
+    const { code, stderr, stdout } = await tryKubectl([...create, "--output", "name"], { input });
+    expect({ code, stderr, made: stdout.trim().split("\n").length }).toEqual({
+      code: 0,
+      stderr: "",
+      made: taken.length,
+    });
+    expect(taken.length).toBeGreaterThan(25);
+  });
+
+  test("refuses a Spoke that the definition does not allow, with its message", async () => {
     expectAnswer(
-      await send(create, { spec: { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } } }),
+      await send(["create", "--dry-run=server"], { spec: { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } } }),
       "must not be 0.0.0.0/0",
     );
   });

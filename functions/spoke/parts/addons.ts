@@ -16,11 +16,11 @@ import { type PodNetwork, podNetwork } from "./pods.ts";
 const needsNodes: readonly AnyEksAddon[] = ["coredns", "aws-ebs-csi-driver"];
 
 /**
- * Whether an object is an add-on that the provider makes or removes and whose creation ends when its pods run. The provider deletes nothing
- * that it still makes (upjet 2, pkg/controller/external_async_tfpluginsdk.go), and waits 20 minutes for pods that never run
- * (pulumi/pulumi-eks issue 1819).
+ * Whether an object is an add-on that needs nodes and is still being created or, from that state, deleted. The provider deletes nothing that it
+ * is still creating (upjet 2, pkg/controller/external_async_tfpluginsdk.go), and waits 20 minutes for pods that never run (pulumi/pulumi-eks
+ * issue 1819).
  */
-export const waitsForPods = (key: string, object: KubeObject | undefined): boolean =>
+export const isUnfinishedAddon = (key: string, object: KubeObject | undefined): boolean =>
   object !== undefined &&
   needsNodes.some((name) => resources.addon(name).key === key) &&
   (object.metadata.deletionTimestamp !== undefined || condition(object, "Ready")?.status !== "True");

@@ -137,26 +137,46 @@ describe("a removal", () => {
     expect(world.condition("Deleting")?.message).toContain("If its API server is gone for good");
   });
 
-  it("leaves an add-on that is still made the nodes on which its pods run, and takes it away before them", () => {
-    const world = new World(spoke());
-    const creating = (): Record<string, unknown> => ({
-      conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
-    });
-    world.reports.set("addon-coredns", creating);
-    world.settle();
-    world.stuck.add("addon-coredns");
+  it("wants nothing more that is being deleted, also when CoreDNS and the VPC CNI take long after the nodes", () => {
+    const world = running(spoke());
+    for (const key of ["addon-coredns", "addon-vpc-cni", "launch-template"]) world.stuck.add(key);
     world.delete();
     for (let step = 0; step < 20; step += 1) world.step();
-    expect(world.live.get(nodeGroup)?.deleting).toBe(false);
-    expect(world.live.get("addon-vpc-cni")?.deleting).toBe(false);
-    expect(world.condition("Deleting")?.message).toContain("removing addon-coredns;");
-    // Its pods run: the provider has made it, and removes it now.
+    expect(world.live.has(nodeGroup)).toBe(false);
+    expect(world.live.get("addon-vpc-cni")?.deleting).toBe(true);
+    const message = "removing addon-coredns, addon-vpc-cni, launch-template;";
+    expect(world.condition("Deleting")?.message).toContain(message);
     world.stuck.clear();
     world.settle();
-    const order = world.removed.filter((key) => [nodeGroup, "addon-coredns", "addon-vpc-cni"].includes(key));
-    expect(order).toEqual(["addon-coredns", nodeGroup, "addon-vpc-cni"]);
     expect(world.gone).toBe(true);
   });
+
+  it.each([
+    ["CoreDNS", "addon-coredns"],
+    ["the EBS CSI driver", "addon-aws-ebs-csi-driver"],
+  ])(
+    "leaves %s that is still being created the nodes on which its pods run, and takes it away before them",
+    (_, key) => {
+      const world = new World(spoke());
+      const creating = (): Record<string, unknown> => ({
+        conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
+      });
+      world.reports.set(key, creating);
+      world.settle();
+      world.stuck.add(key);
+      world.delete();
+      for (let step = 0; step < 20; step += 1) world.step();
+      expect(world.live.get(nodeGroup)?.deleting).toBe(false);
+      expect(world.live.get("addon-vpc-cni")?.deleting).toBe(false);
+      expect(world.condition("Deleting")?.message).toContain(`removing ${key};`);
+      // Its pods run: the provider has made it, and removes it now.
+      world.stuck.clear();
+      world.settle();
+      const order = world.removed.filter((each) => [nodeGroup, key, "addon-vpc-cni"].includes(each));
+      expect(order).toEqual([key, nodeGroup, "addon-vpc-cni"]);
+      expect(world.gone).toBe(true);
+    },
+  );
 
   it("says what hinders it", () => {
     const world = running(spoke());

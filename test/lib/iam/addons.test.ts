@@ -76,6 +76,9 @@ describe("the boundary of add-ons", () => {
     const volumeKey = { "kms:ViaService": "ec2.us-east-1.amazonaws.com", "kms:ResourceAliases": "alias/aws/ebs" };
     expect(grant(volumeKey)).toBe(true);
     expect(grant({ ...volumeKey, "kms:ResourceAliases": "alias/others" })).toBe(false);
+    const throughRds = { "kms:ViaService": "rds.us-east-1.amazonaws.com" };
+    expect(grant({ ...volumeKey, ...throughRds })).toBe(false);
+    expect(grant({ ...throughRds, "kms:ResourceAliases": "alias/aws/rds" })).toBe(false);
     expect(grant({ "kms:ResourceAliases": "alias/aws/ebs" })).toBe(false);
   });
 

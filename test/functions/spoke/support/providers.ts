@@ -65,6 +65,10 @@ export function reported(key: string, object: KubeObject, all: ReadonlyMap<strin
 /** Whether an endpoint has network interfaces. */
 const isInterface = (key: string): boolean => !/^endpoint-(s3|dynamodb)$/.test(key);
 
+/** Whether the nodes are what the creation of an add-on waits for: without them it goes on until its timeout. */
+const isUnfinished = (key: string, object: KubeObject): boolean =>
+  ["addon-coredns", "addon-aws-ebs-csi-driver"].includes(key) && condition(object, "Ready")?.status !== "True";
+
 /** Kinds and keys that must be gone before AWS, EKS or Flux let something go: the order that the design asks for. */
 function blockers(key: string, object: KubeObject): readonly (string | RegExp)[] {
   const untilBootstrapIsGone = ["Kustomization"];
@@ -115,8 +119,7 @@ function blockers(key: string, object: KubeObject): readonly (string | RegExp)[]
         }[key] ?? [...untilBootstrapIsGone, new RegExp(`^(attachment|policy)-${key.slice("role-".length)}`)]
       );
     case "Addon":
-      // Nodes are what its creation waits for.
-      return condition(object, "Ready")?.status === "True" ? ["NodeGroup"] : untilBootstrapIsGone;
+      return isUnfinished(key, object) ? untilBootstrapIsGone : ["NodeGroup"];
     case "LaunchTemplate":
       return ["NodeGroup"];
     case "FlowLog":
@@ -146,9 +149,8 @@ function blockers(key: string, object: KubeObject): readonly (string | RegExp)[]
 /** Keys of what still exists although it must be gone before `key`. */
 export function mustOutlive(key: string, object: KubeObject, all: ReadonlyMap<string, KubeObject>): string[] {
   const rules = blockers(key, object);
-  return [...all].flatMap(([otherKey, other]) =>
-    otherKey !== key && rules.some((rule) => (typeof rule === "string" ? rule === other.kind : rule.test(otherKey)))
-      ? [otherKey]
-      : [],
-  );
+  const blocks = ([otherKey, other]: [string, KubeObject]) =>
+    rules.some((rule) => (typeof rule === "string" ? rule === other.kind : rule.test(otherKey))) ||
+    (object.kind === "NodeGroup" && isUnfinished(otherKey, other));
+  return [...all].filter((one) => one[0] !== key && blocks(one)).map(([otherKey]) => otherKey);
 }

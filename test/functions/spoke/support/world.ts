@@ -184,7 +184,10 @@ export class World {
 
   #apply(key: string, manifest: KubeObject): void {
     const existing = this.live.get(key);
-    if (existing?.deleting) return;
+    if (existing?.deleting) {
+      if (isDeleting(this.spoke)) throw new Error(`${key} is wanted while it is being deleted`);
+      return;
+    }
     const annotations = { ...manifest.metadata.annotations, "crossplane.io/composition-resource-name": key };
     const same = existing && JSON.stringify(existing.object.spec) === JSON.stringify(manifest.spec);
     const generation = (existing?.object.metadata.generation ?? 0) + (same ? 0 : 1);
