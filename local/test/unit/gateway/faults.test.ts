@@ -146,6 +146,7 @@ describe("the faults of an instance", () => {
     requestsPerSecond: {},
     newRolesUnknownSeconds: 0,
     tagsUncountedSeconds: {},
+    certificatesExpired: false,
     clockAheadSeconds: 0,
     heldAnswers: [],
   };
