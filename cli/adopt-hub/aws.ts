@@ -203,18 +203,24 @@ async function oidcProvidersOf(iam: IAMClient, fleet: string): Promise<string[]>
   return own.flat();
 }
 
+/** What names a resource. The ARN of a policy of the program's own is AWS's: Pulumi does not know it before the policy is in the state. */
+function knownInputs({ inputs, from }: Planned, found: ReadonlyMap<string, Named>): Readonly<Record<string, string>> {
+  const policyArn = found.get(from["policyArn"]?.[0] ?? "")?.id;
+  return { ...(inputs as Readonly<Record<string, string>>), ...(policyArn !== undefined && { policyArn }) };
+}
+
 /** Asks AWS, with the caller's own credentials. */
 export const lookForHub: LookForHub = async ({ fleet, cluster, region, planned }, config) => {
   const own = { ...config, region };
   const sought = { fleet, spoke: hubName, cluster, region, leaving: true };
   const { account, tagged, cluster: running } = await look(sought, config, ownPolicy);
   const find = finders(own, { account, region, fleet });
-  const named: (readonly [string, Named])[] = [];
-  // One after the other: IAM admits few calls in a second.
-  for (const { type, urn, inputs } of planned) {
-    if (!isNamed(type)) continue;
-    const found = await find[type](inputs as Readonly<Record<string, string>>);
-    if (found !== undefined) named.push([urn, found]);
+  const named = new Map<string, Named>();
+  // One after the other: IAM admits few calls in a second, and Pulumi names a policy before what attaches it.
+  for (const each of planned) {
+    if (!isNamed(each.type)) continue;
+    const found = await find[each.type](knownInputs(each, named));
+    if (found !== undefined) named.set(each.urn, found);
   }
   const wanted = workspaceTypes.filter((type) => planned.some((each) => each.type === type));
   const workspaces: HubInAws["workspaces"] = Object.fromEntries(
@@ -229,7 +235,7 @@ export const lookForHub: LookForHub = async ({ fleet, cluster, region, planned }
     oidcProvidersOf(new IAMClient(own), fleet),
   ]);
   return {
-    ...{ account, hasCluster: running !== undefined, tagged, named: new Map(named) },
+    ...{ account, hasCluster: running !== undefined, tagged, named },
     ...{ workspaces, inMetrics, defaultGroups, oidcProviders },
   };
 };

@@ -132,6 +132,29 @@ test("workspaces are found by the hub's tags, with what is in them", async () =>
   });
 });
 
+test("a policy of the hub's own is found where it is attached, although Pulumi does not know its ARN yet", async () => {
+  const policyArn = "arn:aws:iam::111122223333:policy/shop-boundary";
+  const attached = (urn: string, policy: string): Planned => ({
+    ...planned(urn, "aws:iam/rolePolicyAttachment:RolePolicyAttachment", {
+      role: "shop-hub-node",
+      policyArn: "unknown",
+    }),
+    from: { policyArn: [policy] },
+  });
+  const { found } = await ask(
+    {
+      ListAttachedRolePolicies: result(
+        "ListAttachedRolePolicies",
+        `<AttachedPolicies><member><PolicyArn>${policyArn}</PolicyArn></member></AttachedPolicies>`,
+      ),
+    },
+    [attached("of-own", "policy"), attached("of-another", "made-later")],
+  );
+  const { named } = await found();
+  expect(named.get("of-own")).toEqual({ id: `shop-hub-node/${policyArn}` });
+  expect(named.has("of-another")).toBe(false);
+});
+
 test("what AWS does not have, by each service's own code, is not found", async () => {
   const none = new Refusal("NoSuchEntity");
   const { found } = await ask({
