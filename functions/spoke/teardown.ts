@@ -66,12 +66,13 @@ export function removable(remains: Remains): readonly Group[] {
 export function stillWanted(entries: ReadonlyMap<string, Entry>, remains: Remains): ReadonlyMap<string, Entry> {
   const turn = new Set(removable(remains));
   const chainExists = presentGroups(remains).has("bootstrap");
-  const isNeeded = (key: string, group: Group) => {
+  const stays = ([key, entry]: [string, Entry]) => {
+    const group = remains.groupOf(key) ?? entry.group;
+    if (turn.has(group)) return false;
     const object = remains.present.get(key);
+    if (object === undefined) return group === "hubAdmin" && chainExists;
     // What is being deleted would be made once more if it were gone by the time Crossplane applies it.
-    if (object !== undefined) return object.metadata.deletionTimestamp === undefined;
-    return group === "hubAdmin" && chainExists;
+    return object.metadata.deletionTimestamp === undefined;
   };
-  const stays = (key: string, group: Group) => isNeeded(key, group) && !turn.has(group);
-  return new Map([...entries].filter(([key, { group }]) => stays(key, remains.groupOf(key) ?? group)));
+  return new Map([...entries].filter(stays));
 }

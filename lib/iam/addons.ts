@@ -1,7 +1,8 @@
 import { fleetTag } from "../labels.ts";
 import { fleetNames } from "../names.ts";
-import { denyStatements, volumeKeyStatement } from "./boundary.ts";
+import { denyStatements } from "./boundary.ts";
 import { arns, onlyInRegions, type PolicyDocument, policy, type Scope } from "./policy.ts";
+import { volumeKeyStatement } from "./volume-key.ts";
 
 /** The most that roles of add-ons may do: an entry of the stack's `addonPermissions`. */
 export interface AddonPermission {
@@ -70,10 +71,10 @@ export function reachesOthersIam({ actions, resources }: AddonPermission, fleet:
 }
 
 /**
- * The permissions boundary of the roles that Crossplane on the hub makes for add-ons of spokes: what the stack permits, and EBS's default key,
- * in the fleet's region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load balancers nor the fleet's
- * keys and secrets; of what carries no name or tag of the fleet the stack alone decides. Git says what each role may do; only who deploys
- * the hub can widen this.
+ * The permissions boundary of the roles that Crossplane on the hub makes for add-ons of spokes: what the stack permits, and EBS's default
+ * key, in the fleet's region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load
+ * balancers nor the fleet's keys and secrets; of what carries no name or tag of the fleet the stack alone decides. Git says what each role
+ * may do; only who deploys the hub can widen this.
  */
 export function addonBoundary(scope: AddonScope, permissions: readonly AddonPermission[]): PolicyDocument {
   return policy(

@@ -1,9 +1,10 @@
 import { autoModeTags, principalTags } from "../labels.ts";
-import { denyStatements, loadBalancerStatements, volumeKeyStatement } from "./boundary.ts";
+import { denyStatements, loadBalancerStatements } from "./boundary.ts";
 import { managedPolicies } from "./deployer.ts";
 import { ec2Actions } from "./ec2.ts";
 import { boundaryTagStatement, ownCluster, sharedNetworkStatement } from "./nodes.ts";
 import { arns, inAnyPartition, type PolicyDocument, perRegion, policy, type Scope, whereArnsDont } from "./policy.ts";
+import { volumeKeyStatement } from "./volume-key.ts";
 
 /**
  * AWS managed policies that roles get with EKS Auto Mode, by name (EKS User Guide, "Amazon EKS Auto Mode cluster IAM role", "Amazon EKS Auto

@@ -19,6 +19,7 @@ import {
   severalRegions,
 } from "./policy.ts";
 import { bucketPrefix, tenantPrefix } from "./tenants.ts";
+import { volumeKeyStatement } from "./volume-key.ts";
 
 /*
  * IAM has room for 6,144 characters. So Sids stand only where the policy pack excepts a wildcard by them, and are short; ARNs leave out the
@@ -135,24 +136,6 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
     },
     boundaryOfDatabases(scope, fleetNames(scope.fleet).spokePrefix),
   ];
-}
-
-/**
- * The key by which EBS encrypts volumes, through EC2 only.
- * @param also a further key and the service that uses it; default: none
- */
-export function volumeKeyStatement(scope: Scope, also?: Pick<typeof databaseKey, "alias" | "service">): Statement {
-  return {
-    Sid: "VolumeKey",
-    Effect: "Allow",
-    Action: ["kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
-    Resource: [arns(inAnyPartition(scope)).kmsKey("*")],
-    Condition: {
-      // AWS writes the value: a service, and the region of the key.
-      StringLike: { "kms:ViaService": ["ec2.*", ...(also ? [`${also.service}.*`] : [])] },
-      "ForAnyValue:StringEquals": { "kms:ResourceAliases": ["alias/aws/ebs", ...(also ? [also.alias] : [])] },
-    },
-  };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Instance } from "../instance/index.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** The names that the gateway answers under, for SNI. */
+/** The names that the gateway answers under, for SNI: AWS's, and the instance's own. */
 const AWS_NAMES = /^([a-z0-9-]+\.)+(amazonaws\.com|amazonaws\.com\.cn|api\.aws)$/;
 const OWN_NAMES = /^[a-z0-9-]+\.fleet\.internal$/;
 
@@ -18,12 +18,14 @@ export async function ensureInstanceCa(instance: Pick<Instance, "paths" | "index
   const folder = dirname(instance.paths.caCertificate);
   const authority = await ensureAuthority(folder, "ca", `eks-gitops-fleet instance ${instance.index}`);
   /** A server certificate and its key (PEM) for a DNS name or IP address; made when first asked for, kept beside the CA. */
-  const issue = (name: string) => issued(name, name);
-  const issued = async (leaf: string, name: string, end?: Date): Promise<{ cert: string; key: string }> => {
+  const issue = async (name: string, expired = false): Promise<{ cert: string; key: string }> => {
+    const end = expired ? new Date(Date.now() - HOUR_MS) : undefined;
+    const leaf = expired ? `${name}.expired` : name;
     const files = await authority.issue(leaf, { commonName: name, addresses: [name] }, end);
     return { cert: await readFile(files.certificate, "ascii"), key: await readFile(files.key, "ascii") };
   };
-  const contexts = new Map<string, Promise<SecureContext>>();
+  const none = () => new Map<string, Promise<SecureContext>>();
+  const contexts = { valid: none(), expired: none() };
   return {
     /** PEM. */
     certificate: authority.certificate,
@@ -37,10 +39,9 @@ export async function ensureInstanceCa(instance: Pick<Instance, "paths" | "index
       const isAws = AWS_NAMES.test(name);
       if (!isAws && !OWN_NAMES.test(name)) throw new Error(`the gateway does not answer under the name ${name}`);
       const expired = isAws && awsExpired;
-      const leaf = expired ? `${name}.expired` : name;
-      const pair = () => (expired ? issued(leaf, name, new Date(Date.now() - HOUR_MS)) : issue(name));
-      const context = contexts.get(leaf) ?? pair().then(createSecureContext);
-      contexts.set(leaf, context);
+      const known = expired ? contexts.expired : contexts.valid;
+      const context = known.get(name) ?? issue(name, expired).then((pair) => createSecureContext(pair));
+      known.set(name, context);
       return context;
     },
   };

@@ -41,8 +41,8 @@ const schema = z.strictObject({
    */
   clockAheadSeconds: z.number().nonnegative().default(0),
   /**
-   * Whether the certificates of AWS's names have expired. Connections from before are closed at their next request: a client that has one would not notice.
-   * @default false
+   * Whether the certificates of AWS's names have expired. Connections from before are closed at their next request: a client that has one
+   * would not notice. @default false
    */
   certificatesExpired: z.boolean().default(false),
   /**

@@ -61,16 +61,18 @@ export const fillEtcd = (seconds: number): Promise<void> =>
     instance.dir,
   ]);
 
+/** Has the AWS API show faults of its own (setFaults). */
+const awsWith = (faults: Parameters<typeof setFaults>[1], seconds: number): Promise<void> =>
+  awayFor(seconds, () => setFaults(instance, faults), 'rm -f "$1"', [faultsFile(instance)]);
+
 /**
  * Has AWS's clock ahead by two hours, more than a session of one lasts: what was signed, assumed or issued before has expired, as where a
  * cluster's clock is late.
  */
-export const advanceClock = (seconds: number): Promise<void> =>
-  awayFor(seconds, () => setFaults(instance, { clockAheadSeconds: 7200 }), 'rm -f "$1"', [faultsFile(instance)]);
+export const advanceClock = (seconds: number): Promise<void> => awsWith({ clockAheadSeconds: 7200 }, seconds);
 
-/** Has the certificates of AWS's names expired, as those of a proxy that looks into TLS may be. */
-export const expireCertificates = (seconds: number): Promise<void> =>
-  awayFor(seconds, () => setFaults(instance, { certificatesExpired: true }), 'rm -f "$1"', [faultsFile(instance)]);
+/** Has the certificates of AWS's names expired, as those of a TLS-inspecting proxy may be. */
+export const expireCertificates = (seconds: number): Promise<void> => awsWith({ certificatesExpired: true }, seconds);
 
 /** Drops what the nodes and pods of a cluster send to another cluster's API server. */
 export async function cutOff(from: string, to: string, seconds: number): Promise<void> {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../functions/spoke/kube.ts";
 import { labelKeys } from "../../../lib/labels.ts";
 import { example, exampleNames, nodeGroup, spoke } from "./support/fixtures.ts";
+import { creating } from "./support/node-groups.ts";
 import { failing, hubAdmin, running, World } from "./support/world.ts";
 
 describe("a removal", () => {
@@ -158,9 +159,6 @@ describe("a removal", () => {
     "leaves %s that is still being created the nodes on which its pods run, and takes it away before them",
     (_, key) => {
       const world = new World(spoke());
-      const creating = (): Record<string, unknown> => ({
-        conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
-      });
       world.reports.set(key, creating);
       world.settle();
       world.stuck.add(key);

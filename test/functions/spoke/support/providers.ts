@@ -65,12 +65,15 @@ export function reported(key: string, object: KubeObject, all: ReadonlyMap<strin
 /** Whether an endpoint has network interfaces. */
 const isInterface = (key: string): boolean => !/^endpoint-(s3|dynamodb)$/.test(key);
 
+/** What has to be gone before something else: a kind, keys, or what a function says of an object and its key. */
+type Rule = string | RegExp | ((key: string, object: KubeObject) => boolean);
+
 /** Whether the nodes are what the creation of an add-on waits for: without them it goes on until its timeout. */
 const isUnfinished = (key: string, object: KubeObject): boolean =>
   ["addon-coredns", "addon-aws-ebs-csi-driver"].includes(key) && condition(object, "Ready")?.status !== "True";
 
 /** Kinds and keys that must be gone before AWS, EKS or Flux let something go: the order that the design asks for. */
-function blockers(key: string, object: KubeObject): readonly (string | RegExp)[] {
+function blockers(key: string, object: KubeObject): readonly Rule[] {
   const untilBootstrapIsGone = ["Kustomization"];
   switch (object.kind) {
     case "VPC":
@@ -137,8 +140,9 @@ function blockers(key: string, object: KubeObject): readonly (string | RegExp)[]
     case "AccessPolicyAssociation":
     case "RolePolicy":
     case "OpenIDConnectProvider":
-    case "NodeGroup":
       return untilBootstrapIsGone;
+    case "NodeGroup":
+      return [...untilBootstrapIsGone, isUnfinished];
     case "Usage":
       return [/^(?!deletion-guard$)/];
     default:
@@ -149,8 +153,11 @@ function blockers(key: string, object: KubeObject): readonly (string | RegExp)[]
 /** Keys of what still exists although it must be gone before `key`. */
 export function mustOutlive(key: string, object: KubeObject, all: ReadonlyMap<string, KubeObject>): string[] {
   const rules = blockers(key, object);
-  const blocks = ([otherKey, other]: [string, KubeObject]) =>
-    rules.some((rule) => (typeof rule === "string" ? rule === other.kind : rule.test(otherKey))) ||
-    (object.kind === "NodeGroup" && isUnfinished(otherKey, other));
-  return [...all].filter((one) => one[0] !== key && blocks(one)).map(([otherKey]) => otherKey);
+  const meets = (otherKey: string, other: KubeObject) => (rule: Rule) => {
+    if (typeof rule === "function") return rule(otherKey, other);
+    return typeof rule === "string" ? rule === other.kind : rule.test(otherKey);
+  };
+  return [...all].flatMap(([otherKey, other]) =>
+    otherKey !== key && rules.some(meets(otherKey, other)) ? [otherKey] : [],
+  );
 }
