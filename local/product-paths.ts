@@ -21,7 +21,7 @@ export const productPaths = {
   /** The `fleet` command. */
   fleet: join(CHECKOUT, "cli", "main.ts"),
   /** Each folder below it that has a go.mod has programs that only tests run. */
-  e2e: join(CHECKOUT, "test", "e2e"),
+  envtest: join(CHECKOUT, "test", "envtest"),
   gitopsSystem: join(CHECKOUT, "repos", "gitops-system"),
 } as const;
 

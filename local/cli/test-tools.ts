@@ -12,8 +12,8 @@ import type { Step } from "./steps.ts";
 export const testToolsStep: Step<unknown> = {
   name: "build what only the tests run",
   run: async (_, report) => {
-    for (const name of (await readdir(productPaths.e2e)).sort()) {
-      const folder = join(productPaths.e2e, name);
+    for (const name of (await readdir(productPaths.envtest)).sort()) {
+      const folder = join(productPaths.envtest, name);
       if (!existsSync(join(folder, "go.mod"))) continue;
       report(name);
       // Its own program; without one, those that its go.mod names. Kyverno's controller is for the long tests alone.

@@ -4,8 +4,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { openInstance, releaseInstance } from "../../instance/index.ts";
 import { hasApt } from "../../product.ts";
 import {
   addonImages,
@@ -97,11 +98,13 @@ describe.runIf(hasApt())("on a machine that has none of the system's commands", 
 
 test("the cache is not removed under an instance that runs from it", async () => {
   const before = process.env["FLEET_CACHE_DIR"];
+  const instance = await openInstance(join(work, "instance"));
   try {
     // Not the real one, should it fail.
     process.env["FLEET_CACHE_DIR"] = join(work, "cache-to-remove");
-    await expect(removeCache()).rejects.toThrow(inject("dir"));
+    await expect(removeCache()).rejects.toThrow(instance.dir);
   } finally {
+    await releaseInstance(instance);
     if (before === undefined) delete process.env["FLEET_CACHE_DIR"];
     else process.env["FLEET_CACHE_DIR"] = before;
   }

@@ -16,10 +16,10 @@ test("what Go builds for the end-to-end tests is built before them, from the go.
     const said: string[] = [];
     await testToolsStep.run(undefined, (detail) => said.push(detail));
     expect(said).toEqual(["actionlint", "kyverno"]);
-    const { e2e } = productPaths;
+    const { envtest } = productPaths;
     expect(readFileSync(join(dir, "calls"), "utf8").trimEnd().split("\n")).toEqual([
-      `${e2e}/actionlint -mod=readonly local build -o /dev/null tool`,
-      `${e2e}/kyverno -mod=readonly local build -o /dev/null .`,
+      `${envtest}/actionlint -mod=readonly local build -o /dev/null tool`,
+      `${envtest}/kyverno -mod=readonly local build -o /dev/null .`,
     ]);
   } finally {
     process.env["PATH"] = path;

@@ -15,7 +15,7 @@ import type { Admin } from "./admission-cluster.ts";
 const run = promisify(execFile);
 const PORT = 9443;
 
-/** How Go runs in the module of test/e2e/kyverno. */
+/** How Go runs in the module of test/envtest/kyverno. */
 export const kyvernoModule = {
   cwd: join(import.meta.dirname, "..", "kyverno"),
   encoding: "utf8",
@@ -39,7 +39,7 @@ export function kyvernoChart(source: string, dir: string, version: string): stri
   cpSync(join(source, "charts", "kyverno"), folder, { recursive: true });
   const { dependencies, ...about } = parse(readFileSync(join(folder, "Chart.yaml"), "utf8"));
   if (about.version !== version)
-    throw new Error(`the module of test/e2e/kyverno has chart ${about.version}, the fleet ${version}`);
+    throw new Error(`the module of test/envtest/kyverno has chart ${about.version}, the fleet ${version}`);
   // Of its dependencies those that are in the module; the others are CRDs and a server that is off.
   const here = dependencies.filter(({ repository }: { repository?: string }) => repository === undefined);
   writeFileSync(join(folder, "Chart.yaml"), stringify({ ...about, dependencies: here }));
