@@ -6,7 +6,7 @@ const e2e = "test/e2e/**/*.test.ts";
 const envtest = "test/envtest/**/*.test.ts";
 const emulator = "local/test/e2e/**/*.test.ts";
 const story = "test/story/**/*.test.ts";
-const long = "test/e2e/**/*.long.test.ts";
+const long = "test/{e2e,envtest}/**/*.long.test.ts";
 const onAws = "test/aws/**/*.aws.test.ts";
 
 const integration = ["test/**/*.integration.test.ts", "local/test/unit/**/*.integration.test.ts"];
@@ -69,7 +69,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
-      { test: { ...oneByOne, name: "envtest", include: [envtest], sequence: { groupOrder: 2 } } },
+      { test: { ...oneByOne, name: "envtest", include: [envtest], exclude: [long], sequence: { groupOrder: 2 } } },
       { test: { ...oneByOne, name: "emulator", include: [emulator], sequence: { groupOrder: 2 } } },
       { test: { ...oneByOne, name: "story", include: [story], sequence: { groupOrder: 2 } } },
       {

@@ -107,7 +107,7 @@ export function summary(instance: Instance, present: Present): string {
     ...(present.withApp.includes(second.spoke) ? [] : [addApp(instance)]),
     `
 npm run status    what runs, restarts, what is not Ready
-npm test          the tests, on an instance of their own
+npm test          checks, tests and one story of a fleet, on a temporary instance
 npm run down      removes everything
 Logs: ${join(instance.dir, "logs")}
 `,
