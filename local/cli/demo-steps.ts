@@ -112,11 +112,11 @@ async function unreadySpoke(kubectl: Kubectl): Promise<string | undefined> {
 
 const readyStep: Step<LocalFleet> = {
   name: `wait until spoke ${demo.spoke} is Ready`,
-  run: async (fleet, report) => {
+  run: async (fleet, report, signal) => {
     const instance = fleet.instance();
     if (!(await isSpokeWanted(fleet))) return report(`there is no spoke ${demo.spoke}`);
     const kubectl = await hubKubectl(instance, fleet.stack);
-    await untilReady(async () => [await unreadySpoke(kubectl)], SPOKE_SECONDS, report);
+    await untilReady(async () => [await unreadySpoke(kubectl)], { seconds: SPOKE_SECONDS, report, signal });
   },
 };
 
@@ -128,7 +128,7 @@ async function problemsOf(kubectl: Kubectl): Promise<string[]> {
 
 const answerStep: Step<LocalFleet> = {
   name: `wait until ${demo.app} answers on ${demo.spoke}`,
-  run: async (fleet, report) => {
+  run: async (fleet, report, signal) => {
     const instance = fleet.instance();
     if (!(await isAppWanted(fleet))) return report(`there is no ${demo.app} on ${demo.spoke}`);
     const program = join(instance.paths.bin, "kubectl");
@@ -146,8 +146,7 @@ const answerStep: Step<LocalFleet> = {
           ),
         ];
       },
-      APP_SECONDS,
-      report,
+      { seconds: APP_SECONDS, report, signal },
     );
   },
 };
