@@ -2,12 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApiException, CoreV1Api, KubeConfig } from "@kubernetes/client-node";
 import type { ClusterAddresses, Instance } from "../instance/addresses.ts";
 import { supervisorOf } from "../supervisor/client.ts";
+import { errorWithLog } from "../supervisor/logs.ts";
 import { kubeconfigPath, processId } from "./control-plane.ts";
 
-const READY_SECONDS = 120;
+const READY_SECONDS = 75;
 
-/** Resolves when the Node object says Ready; rejects with what it says instead after two minutes. */
-export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string): Promise<void> {
+/**
+ * Resolves when the Node object says Ready; rejects after {@link READY_SECONDS} with what it says instead, and the end of its kubelet's log.
+ * @param log path of that log
+ */
+export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string, log: string): Promise<void> {
   const api = client(cluster);
   const deadline = Date.now() + READY_SECONDS * 1000;
   let problem = "";
@@ -22,7 +26,8 @@ export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string
     }
     await sleep(200);
   }
-  throw new Error(`node ${nodeName} of cluster ${cluster.name} is not Ready after ${READY_SECONDS} s: ${problem}`);
+  const message = `node ${nodeName} of cluster ${cluster.name} is not Ready after ${READY_SECONDS} s (${problem})`;
+  throw await errorWithLog(message, log);
 }
 
 /** Deletes a Node object, unless the cluster's API server is not running: then the whole cluster is being removed. */

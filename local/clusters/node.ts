@@ -6,6 +6,7 @@ import { readFolder, readText, writeAtomic } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { ensureInMemory } from "../instance/mounts.ts";
 import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
+import { logOf } from "../supervisor/logs.ts";
 import { preparedAddons } from "./addons.ts";
 import { processId } from "./control-plane.ts";
 import { ensureNodeStore, importMissing } from "./image-store.ts";
@@ -100,7 +101,7 @@ async function start(
       }),
     ),
   ]);
-  await untilNodeReady(cluster, options.nodeName);
+  await untilNodeReady(cluster, options.nodeName, logOf(instance, nodeProcess(cluster, node, "kubelet")));
 }
 
 /** Imports what a node lacks of the toolchain's images and of those of the instance's add-ons; returns whether it lacked any. */
