@@ -16,6 +16,9 @@ interface KnownFailure extends Omit<Failure, "message"> {
   readonly pattern: RegExp;
 }
 
+/** Matches a message about what AWS failed to create: Crossplane does not try again. */
+export const creationFailed = /AWS reports the status (CREATE_FAILED|FAILED)/;
+
 /** How to find out why instances don't become nodes (AWS re:Post, "How can I resolve managed node group creation failures"). */
 const findNodeCause =
   "EKS launched the instances, but they didn't become Ready nodes of the cluster. The cause is in their console output (aws ec2 get-console-output " +
@@ -82,7 +85,7 @@ const knownFailures: readonly KnownFailure[] = [
   },
   // What observed.ts says of a status; EKS has the reason, and the provider does not tell it.
   {
-    pattern: /AWS reports the status (CREATE_FAILED|FAILED)/,
+    pattern: creationFailed,
     reason: "CreationFailed",
     remedy:
       "AWS failed to make it, and Crossplane does not try again. aws eks describe-nodegroup or describe-cluster says why, under health. Another spec.nodes, or another group of that name in spec.nodeGroups, makes another node group; for the same one again, delete what failed (aws eks delete-nodegroup or delete-cluster): Crossplane makes it anew at its next look",

@@ -8,6 +8,7 @@ import { factsOf } from "./facts.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, objects, problemOf, untilReady } from "./flux.ts";
 import { appGit } from "./git-method.ts";
+import { failureCheck } from "./given-up.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { chainLine, chainOf, isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
 import { fluxStates, hubKubectl, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
@@ -103,10 +104,11 @@ const appStep: Step<LocalFleet> = {
 };
 
 /** How far the demo's spoke is; undefined once it is Ready. */
-async function unreadySpoke(kubectl: Kubectl): Promise<string | undefined> {
+async function unreadySpoke(kubectl: Kubectl, check: ReturnType<typeof failureCheck>): Promise<string | undefined> {
   const spoke = (await spokesOf(kubectl)).find(({ metadata }) => metadata.name === demo.spoke);
   if (spoke === undefined) return `Flux to apply the spoke ${demo.spoke}`;
   if (isSpokeReady(spoke)) return undefined;
+  await check(spoke);
   return `${spokeLine(spoke)}; ${chainLine(demo.spoke, await chainOf(kubectl, demo.spoke))}`;
 }
 
@@ -116,7 +118,8 @@ const readyStep: Step<LocalFleet> = {
     const instance = fleet.instance();
     if (!(await isSpokeWanted(fleet))) return report(`there is no spoke ${demo.spoke}`);
     const kubectl = await hubKubectl(instance, fleet.stack);
-    await untilReady(async () => [await unreadySpoke(kubectl)], { seconds: SPOKE_SECONDS, report, signal });
+    const check = failureCheck(kubectl);
+    await untilReady(async () => [await unreadySpoke(kubectl, check)], { seconds: SPOKE_SECONDS, report, signal });
   },
 };
 
