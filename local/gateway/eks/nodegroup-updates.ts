@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { inUse, invalidParameter, invalidRequest } from "./errors.ts";
+import { inUse, invalidParameter } from "./errors.ts";
 import type { ClusterRecord, Nodegroup, NodegroupRecord, Update } from "./model.ts";
 import { expectNoRollBack, releaseOf } from "./node-releases.ts";
 import {
