@@ -22,8 +22,8 @@ interface StartedNode {
 export interface NodesContext extends ReconcileContext {
   /** Nodes that this process has started, by instance id (the supervisor keeps them running), and what it did there since. */
   readonly startedNodes: Map<string, StartedNode>;
-  /** Why nodes of node groups failed to start in the last attempt, by instance id. */
-  readonly failedStarts: Map<string, string>;
+  /** Why nodes of node groups failed to start in the last attempt, and when (seconds since 1970), by instance id. */
+  readonly failedStarts: Map<string, { readonly problem: string; readonly at: number }>;
   /** What this process last asked for, by the name of an Auto Scaling group. */
   readonly scalingGroups: Map<string, string>;
 }

@@ -6,8 +6,8 @@ import { changeGroup, joinedNodes, nodeSpec, noteReadiness, type Work } from "./
 
 /** How often nodes that are starting or draining are checked (milliseconds). */
 export const POLL_MS = 500;
-/** When a node that failed to start is started again (milliseconds): as the kubelet of an instance is (awslabs/amazon-eks-ami, kubelet.service, RestartSec). */
-const RETRY_MS = 5000;
+/** When a node that failed to start is started again (seconds): as the kubelet of an instance is (awslabs/amazon-eks-ami, kubelet.service, RestartSec). */
+const RETRY_SECONDS = 5;
 /**
  * For how long a node may fail to start before its group fails (seconds). EKS waits 15 minutes (EKS User Guide, "Nodes fail to join cluster"),
  * and needs 20 to 25 in practice (terraform-aws-modules/terraform-aws-eks#1910). Here it is shorter, by our choice.
@@ -19,7 +19,9 @@ const AWAY_SECONDS = 300;
 /** Starts the nodes of a group that this process has not started yet. Why one fails to start is kept for {@link waiting}. */
 export async function startNodes(work: Work, group: NodegroupRecord, nodes: readonly NodeRecord[]): Promise<void> {
   const { context, cluster, kube } = work;
-  const fresh = nodes.filter(({ instanceId }) => !context.startedNodes.has(instanceId));
+  const isDue = ({ instanceId }: NodeRecord) =>
+    context.now() - (context.failedStarts.get(instanceId)?.at ?? 0) >= RETRY_SECONDS;
+  const fresh = nodes.filter((node) => !context.startedNodes.has(node.instanceId) && isDue(node));
   if (fresh.length === 0) return;
   // The time that a start takes counts.
   await noteReadiness(work, await joinedNodes(kube));
@@ -32,9 +34,9 @@ export async function startNodes(work: Work, group: NodegroupRecord, nodes: read
       context.failedStarts.delete(instanceId);
     } catch (error) {
       const problem = problemOf(error as Error);
-      if (context.failedStarts.get(instanceId) !== problem)
+      if (context.failedStarts.get(instanceId)?.problem !== problem)
         context.log(`node ${node.name} (${instanceId}) of ${cluster}: ${problem}; trying again`);
-      context.failedStarts.set(instanceId, problem);
+      context.failedStarts.set(instanceId, { problem, at: context.now() });
     }
   };
   await Promise.all(fresh.map(start));
@@ -59,7 +61,7 @@ export async function waiting(
 ): Promise<Again> {
   const { failedStarts, now } = work.context;
   const ids = missing.map(({ instanceId }) => instanceId);
-  const problems = ids.flatMap((id) => failedStarts.get(id) ?? []);
+  const problems = ids.flatMap((id) => failedStarts.get(id)?.problem ?? []);
   const limit = problems.length > 0 ? JOIN_SECONDS : AWAY_SECONDS;
   const words = missing.every(({ name }) => joined.has(name)) ? notReady : notJoined;
   const message = [words, ...problems].join(". ");
@@ -79,5 +81,5 @@ export async function waiting(
       });
     }
   });
-  return problems.length > 0 ? RETRY_MS : POLL_MS;
+  return POLL_MS;
 }

@@ -71,6 +71,8 @@ describe("a node group whose node never joins", () => {
   it("becomes ACTIVE when its node joins in time", async () => {
     await later(70);
     eks.clusters.unstartable.clear();
+    await later(4);
+    expect((await group()).status, "it is started every 5 seconds").toBe("CREATING");
     await later(1);
     expect(await group()).toMatchObject({ status: "ACTIVE", health: { issues: [] } });
   });
