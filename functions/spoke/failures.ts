@@ -76,7 +76,7 @@ const knownFailures: readonly KnownFailure[] = [
   {
     pattern: /CREATE_FAILED.*NodeCreationFailure/s,
     reason: "NodesNotJoined",
-    remedy: `${findNodeCause}. Correct it, then delete the node group (aws eks delete-nodegroup): Crossplane creates it again at its next look. EKS doesn't check it again, even if its nodes join later`,
+    remedy: `${findNodeCause}. Correct it, then delete the managed resource on the hub (kubectl -n spokes delete nodegroups.eks.aws.m.upbound.io <name>): Crossplane deletes the node group and creates it again. EKS doesn't check a failed one again, even if its nodes join later`,
   },
   {
     pattern: /NodeCreationFailure/,

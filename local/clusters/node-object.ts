@@ -5,15 +5,18 @@ import { supervisorOf } from "../supervisor/client.ts";
 import { errorWithLog } from "../supervisor/logs.ts";
 import { kubeconfigPath, processId } from "./control-plane.ts";
 
-const READY_SECONDS = 75;
-
 /**
- * Resolves when the Node object says Ready; rejects after {@link READY_SECONDS} with what it says instead, and the end of its kubelet's log.
+ * Resolves when the Node object says Ready; rejects after some seconds with what it says instead, and the end of its kubelet's log.
  * @param log path of that log
  */
-export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string, log: string): Promise<void> {
+export async function untilNodeReady(
+  cluster: ClusterAddresses,
+  nodeName: string,
+  seconds: number,
+  log: string,
+): Promise<void> {
   const api = client(cluster);
-  const deadline = Date.now() + READY_SECONDS * 1000;
+  const deadline = Date.now() + seconds * 1000;
   let problem = "";
   while (Date.now() < deadline) {
     try {
@@ -22,11 +25,11 @@ export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string
       if (ready?.status === "True") return;
       problem = ready?.message ?? "it has no condition Ready yet";
     } catch (error) {
-      problem = (error as Error).message;
+      problem = isNotFound(error) ? "it has not registered" : (error as Error).message.replaceAll("\n", " ");
     }
     await sleep(200);
   }
-  const message = `node ${nodeName} of cluster ${cluster.name} is not Ready after ${READY_SECONDS} s (${problem})`;
+  const message = `node ${nodeName} of cluster ${cluster.name} is not Ready after ${seconds} s (${problem})`;
   throw await errorWithLog(message, log);
 }
 
@@ -37,9 +40,11 @@ export async function deleteNode(instance: Instance, cluster: ClusterAddresses, 
   try {
     await client(cluster).deleteNode({ name: nodeName });
   } catch (error) {
-    if (!(error instanceof ApiException && error.code === 404)) throw error;
+    if (!isNotFound(error)) throw error;
   }
 }
+
+const isNotFound = (error: unknown): boolean => error instanceof ApiException && error.code === 404;
 
 function client(cluster: ClusterAddresses): CoreV1Api {
   const config = new KubeConfig();

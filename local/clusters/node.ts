@@ -20,6 +20,7 @@ import { ensureAuthority } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 const LOCK_SECONDS = 300;
+const READY_SECONDS = 120;
 /** What the volumes of a node's pods may take of the machine's memory, in MiB: far more than Flux's artifacts and clones need. */
 const VOLUMES_MIB = 4096;
 /** The EKS Pod Identity Agent, which EKS runs as a pod of each node. */
@@ -31,10 +32,23 @@ const PROGRAMS = [AGENT_PROGRAM, "network-policy", "kubelet", "kube-proxy", "con
  * Starts a node of a cluster whose control plane runs: network namespace, containerd with the toolchain's images,
  * kubelet and kube-proxy. Resolves when the Node is Ready. Idempotent. The instance's CA must exist.
  */
-export async function startNode(instance: Instance, clusterName: string, options: config.NodeOptions): Promise<void> {
+export async function startNode(
+  instance: Instance,
+  clusterName: string,
+  options: config.NodeOptions,
+  readySeconds = READY_SECONDS,
+): Promise<void> {
   const cluster = await findCluster(instance, clusterName);
   const node = nodeAt(instance, cluster, options.number);
-  await withLock(lockOf(instance, node), () => start(instance, cluster, node, options), LOCK_SECONDS);
+  await withLock(
+    lockOf(instance, node),
+    async () => {
+      await start(instance, cluster, node, options);
+      const log = logOf(instance, nodeProcess(cluster, node, "kubelet"));
+      await untilNodeReady(cluster, options.nodeName, readySeconds, log);
+    },
+    LOCK_SECONDS,
+  );
 }
 
 /**
@@ -101,7 +115,6 @@ async function start(
       }),
     ),
   ]);
-  await untilNodeReady(cluster, options.nodeName, logOf(instance, nodeProcess(cluster, node, "kubelet")));
 }
 
 /** Imports what a node lacks of the toolchain's images and of those of the instance's add-ons; returns whether it lacked any. */

@@ -243,7 +243,7 @@ describe("of the spoke itself", () => {
       expect(written).toContain(
         `1. hub: NodeGroup spokes/blue-nodes: AWS reports the status CREATE_FAILED: ${issue}\n   do: EKS launched the instances`,
       );
-      expect(written).toContain("aws eks delete-nodegroup");
+      expect(written).toContain("kubectl -n spokes delete nodegroups.eks.aws.m.upbound.io <name>");
     });
   });
 

@@ -152,7 +152,7 @@ describe("another kind of nodes", () => {
       expect(reason).toBe("NodesNotJoined");
       expect(message).toContain(`AWS reports the status CREATE_FAILED: ${issue} (`);
       expect(message).toContain("get-console-output");
-      expect(message).toContain("aws eks delete-nodegroup");
+      expect(message).toContain("kubectl -n spokes delete nodegroups.eks.aws.m.upbound.io <name>");
       expect(world.spoke.status).toMatchObject({ phase: "Failing", message });
       expect(noted(world)).toBe(issue);
       expect(nodeGroupsOf(world).sort()).toEqual([keyOf(before), key].sort());

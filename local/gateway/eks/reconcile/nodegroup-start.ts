@@ -8,6 +8,8 @@ import { changeGroup, joinedNodes, nodeSpec, noteReadiness, type Work } from "./
 export const POLL_MS = 500;
 /** When a node that failed to start is started again (seconds): as the kubelet of an instance is (awslabs/amazon-eks-ami, kubelet.service, RestartSec). */
 const RETRY_SECONDS = 5;
+/** For how long one start waits until its node is Ready (seconds): short, so that the time for all starts is kept. */
+const READY_SECONDS = 15;
 /**
  * For how long a node may fail to start before its group fails (seconds). EKS waits 15 minutes (EKS User Guide, "Nodes fail to join cluster"),
  * and needs 20 to 25 in practice (terraform-aws-modules/terraform-aws-eks#1910). Here it is shorter, by our choice.
@@ -29,7 +31,7 @@ export async function startNodes(work: Work, group: NodegroupRecord, nodes: read
   const start = async (node: NodeRecord) => {
     const { instanceId } = node;
     try {
-      await context.clusters.of(cluster).startNode(nodeSpec(group, node, kubelet));
+      await context.clusters.of(cluster).startNode(nodeSpec(group, node, kubelet), READY_SECONDS);
       context.startedNodes.set(instanceId, {});
       context.failedStarts.delete(instanceId);
     } catch (error) {
