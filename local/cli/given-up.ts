@@ -3,7 +3,7 @@ import { annotateAll, type Kubectl } from "./flux.ts";
 import type { Spoke } from "./spokes.ts";
 
 /** For how long a failure must last after Crossplane was made to look again (milliseconds): somebody might have repaired it. */
-const LASTING_MS = 20_000;
+const LASTING_MS = 10_000;
 
 /** What AWS failed to create for a spoke, and doesn't retry, with what to do; undefined if there is none. */
 export const givenUp = ({ status }: Spoke): string | undefined =>

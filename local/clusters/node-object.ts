@@ -29,7 +29,7 @@ export async function untilNodeReady(
     }
     await sleep(200);
   }
-  const message = `node ${nodeName} of cluster ${cluster.name} is not Ready after ${seconds} s (${problem})`;
+  const message = `node ${nodeName} of cluster ${cluster.name} is not Ready (${problem})`;
   throw await errorWithLog(message, log);
 }
 

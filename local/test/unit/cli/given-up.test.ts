@@ -27,17 +27,17 @@ describe("a spoke with a node group that EKS failed to create", () => {
     };
     const check = failureCheck(kubectl, () => clock);
     await check(spoke(failure));
-    clock = 19_000;
+    clock = 9_000;
     await check(spoke("the nodes: making node-group-1"));
     clock = 30_000;
     await check(spoke(failure));
-    clock = 49_000;
+    clock = 39_000;
     await check(spoke(failure));
     expect(asked).toEqual([
       expect.stringMatching(/^annotate nodegroups.eks.aws.m.upbound.io --all --all-namespaces .*look-again=1970/),
       expect.stringContaining("look-again=1970-01-01T00:00:30"),
     ]);
-    clock = 50_000;
+    clock = 40_000;
     await expect(check(spoke(failure))).rejects.toThrow(`spoke blue can't become Ready by itself: ${failure}`);
   });
 });
