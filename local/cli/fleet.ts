@@ -1,5 +1,6 @@
 import { type Instance, openInstance } from "../instance/index.ts";
 import { stackExists } from "../pulumi/cli/index.ts";
+import { type ProcessStatus, supervisorOf } from "../supervisor/client.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { ensureToolchain, isBuilt, isFilled, offerIn, type Toolchain } from "../toolchain/index.ts";
 import { type Choices, settleChoices } from "./choices.ts";
@@ -17,6 +18,8 @@ export interface LocalFleet {
 }
 
 export interface NewLocalFleet extends LocalFleet {
+  /** The instance's processes; none before there is an instance. */
+  readonly processes: () => Promise<readonly ProcessStatus[]>;
   /** Checks that the machine can run the embedded cloud. */
   readonly checkStep: Step<unknown>;
   readonly toolchainStep: Step<unknown>;
@@ -61,6 +64,7 @@ export function newLocalFleet(dir: string, stack: string, wanted: Partial<Choice
     stack,
     toolchain: () => made("toolchain", toolchain),
     instance: () => made("instance", instance),
+    processes: async () => (instance === undefined ? [] : supervisorOf(instance).list()),
     checkStep,
     toolchainStep,
     machineSteps: [checkStep, toolchainStep],

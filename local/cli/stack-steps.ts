@@ -109,8 +109,8 @@ async function writeSurroundings(instance: Instance): Promise<void> {
 
 const upStep: Step<LocalFleet> = {
   name: "bring up the hub: pulumi up",
-  run: (fleet, report) =>
-    changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview", "--suppress-outputs"], report),
+  run: (fleet, report, signal) =>
+    changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview", "--suppress-outputs"], report, signal),
 };
 
 /** The public halves of the deploy keys, from the stack's output `deployPublicKeys`, as read-only keys of their repositories. */
@@ -195,7 +195,7 @@ export const podStates = async (kubectl: Kubectl) => (await objects(kubectl, ["p
 
 const fluxStep: Step<LocalFleet> = {
   name: "wait until Flux has applied the repository",
-  run: async (fleet, report) => {
+  run: async (fleet, report, signal) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
     const applied = async () => {
       await reconcileNow(kubectl);
@@ -206,8 +206,7 @@ const fluxStep: Step<LocalFleet> = {
           revision = await headRevision(fleet.instance(), "gitops-system");
           return hubStates(kubectl, revision);
         },
-        FLUX_SECONDS,
-        report,
+        { seconds: FLUX_SECONDS, report, signal },
       );
       report(
         `every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} by ${(await choicesOf(fleet.instance())).git}`,
@@ -221,9 +220,9 @@ const fluxStep: Step<LocalFleet> = {
 
 const podsStep: Step<LocalFleet> = {
   name: "wait until all pods are Ready",
-  run: async (fleet, report) => {
+  run: async (fleet, report, signal) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
-    await untilReady(() => podStates(kubectl), PODS_SECONDS, report);
+    await untilReady(() => podStates(kubectl), { seconds: PODS_SECONDS, report, signal });
   },
 };
 

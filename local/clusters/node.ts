@@ -6,6 +6,7 @@ import { readFolder, readText, writeAtomic } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { ensureInMemory } from "../instance/mounts.ts";
 import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
+import { logOf } from "../supervisor/logs.ts";
 import { preparedAddons } from "./addons.ts";
 import { processId } from "./control-plane.ts";
 import { ensureNodeStore, importMissing } from "./image-store.ts";
@@ -19,6 +20,7 @@ import { ensureAuthority } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 const LOCK_SECONDS = 300;
+const READY_SECONDS = 120;
 /** What the volumes of a node's pods may take of the machine's memory, in MiB: far more than Flux's artifacts and clones need. */
 const VOLUMES_MIB = 4096;
 /** The EKS Pod Identity Agent, which EKS runs as a pod of each node. */
@@ -30,10 +32,23 @@ const PROGRAMS = [AGENT_PROGRAM, "network-policy", "kubelet", "kube-proxy", "con
  * Starts a node of a cluster whose control plane runs: network namespace, containerd with the toolchain's images,
  * kubelet and kube-proxy. Resolves when the Node is Ready. Idempotent. The instance's CA must exist.
  */
-export async function startNode(instance: Instance, clusterName: string, options: config.NodeOptions): Promise<void> {
+export async function startNode(
+  instance: Instance,
+  clusterName: string,
+  options: config.NodeOptions,
+  readySeconds = READY_SECONDS,
+): Promise<void> {
   const cluster = await findCluster(instance, clusterName);
   const node = nodeAt(instance, cluster, options.number);
-  await withLock(lockOf(instance, node), () => start(instance, cluster, node, options), LOCK_SECONDS);
+  await withLock(
+    lockOf(instance, node),
+    async () => {
+      await start(instance, cluster, node, options);
+      const log = logOf(instance, nodeProcess(cluster, node, "kubelet"));
+      await untilNodeReady(cluster, options.nodeName, readySeconds, log);
+    },
+    LOCK_SECONDS,
+  );
 }
 
 /**
@@ -100,7 +115,6 @@ async function start(
       }),
     ),
   ]);
-  await untilNodeReady(cluster, options.nodeName);
 }
 
 /** Imports what a node lacks of the toolchain's images and of those of the instance's add-ons; returns whether it lacked any. */
