@@ -15,7 +15,7 @@ import { ensureNetwork } from "./node-network.ts";
 import { deleteNode, untilNodeReady } from "./node-object.ts";
 import { removeNode } from "./node-removal.ts";
 import { findCluster, loadOptions } from "./options.ts";
-import { ensureAuthority } from "./pki.ts";
+import { clusterAuthority } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 const LOCK_SECONDS = 300;
@@ -164,7 +164,7 @@ async function writeFiles(
   for (const folder of [files.cni, dirname(files.registryHosts), dirname(files.functionHosts), node.run])
     await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeAtomic(nameFile(node), options.nodeName);
-  const authority = await ensureAuthority(join(cluster.dir, "pki"), "ca", `${cluster.name}-ca`);
+  const authority = await clusterAuthority(cluster);
   const kubelet = await authority.issue(`kubelet-${options.nodeName}`, {
     commonName: `system:node:${options.nodeName}`,
     organizations: ["system:nodes"],
