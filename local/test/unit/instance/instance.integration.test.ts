@@ -134,4 +134,11 @@ describe.skipIf(!canOpenInstances)("instances", () => {
     await expect(withLock("test-lock", () => Promise.reject(new Error("mine")))).rejects.toThrow("mine");
     expect(await withLock("test-lock", async () => 2)).toBe(2);
   });
+
+  test("locks with long names that differ only at the end are two locks", async () => {
+    const name = "n".repeat(200);
+    const held = await Promise.all(["0", "1", "0"].map((end) => tryLock(`${name}${end}`)));
+    expect(held.filter((lock) => lock !== undefined)).toHaveLength(2);
+    await Promise.all(held.map((lock) => lock?.release()));
+  });
 });
