@@ -3,6 +3,7 @@ import { mkdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CHECKOUT } from "../product-paths.ts";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
+import { quote } from "./command.ts";
 import { readFolder, readJson, writeAtomic } from "./files.ts";
 import { ensureOwned, INSTANCE_FOLDER } from "./folder.ts";
 import { prepareHost, restoreHost } from "./host-state.ts";
@@ -117,7 +118,7 @@ async function keptIndex(dir: string, claims: readonly Claim[]): Promise<number 
   if (holder === undefined) return kept;
   if (!(await holdsState(dir))) return undefined;
   throw new Error(
-    `the instance in ${dir} needs index ${holder.index}, which ${holder.dir} has taken: stop that one first (FLEET_LOCAL_DIR=${holder.dir} npm run down), or remove ${dir} to start over`,
+    `the instance in ${dir} needs index ${holder.index}, which ${holder.dir} has taken: stop that one first (FLEET_LOCAL_DIR=${quote(holder.dir)} npm run down), or remove ${dir} to start over`,
   );
 }
 
