@@ -79,7 +79,7 @@ async function tables({ kernel: { nftTable, endpointTable } }: Instance): Promis
 }
 
 /** Links that kubelets make in a fixed place, to logs of an instance. */
-async function logLinks({ paths }: Instance): Promise<string[]> {
+export async function logLinks({ paths }: Instance): Promise<string[]> {
   const names = (await readFolder(CONTAINER_LOGS)) ?? [];
   const targets = await Promise.all(
     names.map((name) => readlink(join(CONTAINER_LOGS, name)).catch(() => "")), // no link, or gone meanwhile
