@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ClusterAddresses, clusterAt, type Instance, type NodeAddresses, nodeAt } from "../instance/addresses.ts";
 import { run } from "../instance/command.ts";
@@ -16,7 +17,7 @@ import { ensureNetwork } from "./node-network.ts";
 import { deleteNode, untilNodeReady } from "./node-object.ts";
 import { removeNode } from "./node-removal.ts";
 import { findCluster, loadOptions } from "./options.ts";
-import { ensureAuthority } from "./pki.ts";
+import { clusterAuthority } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 const LOCK_SECONDS = 300;
@@ -86,7 +87,7 @@ async function start(
   await writeFiles(instance, cluster, node, options);
   await ensureNodeStore(instance, tools, files.containerdRoot, files.importedImages);
   await ensureNetwork(cluster, node);
-  await ensureInMemory(join(kubeletRoot(node), "pods"), VOLUMES_MIB);
+  await ensureInMemory(join(files.kubeletRoot, "pods"), VOLUMES_MIB);
   const place = { netns: node.namespace, cgroup: `${node.cgroup}/system` };
   const process = (
     program: string,
@@ -146,16 +147,14 @@ export async function refreshNodes(instance: Instance): Promise<string[]> {
   return refreshed;
 }
 
-const kubeletRoot = (node: NodeAddresses): string => join(node.dir, "kubelet");
-
 function kubeletArgs(node: NodeAddresses, options: config.NodeOptions): string[] {
   const files = config.nodeFiles(node);
   const labels = Object.entries(config.nodeLabels(options)).map(([key, value]) => `${key}=${value}`);
   return [
     `--config=${files.kubeletConfig}`,
     `--kubeconfig=${files.kubeletKubeconfig}`,
-    `--root-dir=${kubeletRoot(node)}`,
-    `--cert-dir=${join(kubeletRoot(node), "pki")}`,
+    `--root-dir=${files.kubeletRoot}`,
+    `--cert-dir=${join(files.kubeletRoot, "pki")}`,
     `--hostname-override=${options.nodeName}`,
     `--node-ip=${node.address}`,
     `--node-labels=${labels.join(",")}`,
@@ -177,8 +176,9 @@ async function writeFiles(
     throw new Error(`${instance.paths.caCertificate} is missing: make the instance's CA before its first node`);
   for (const folder of [files.cni, dirname(files.registryHosts), dirname(files.functionHosts), node.run])
     await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(node.disk)) await symlink(node.dir, node.disk);
   await writeAtomic(nameFile(node), options.nodeName);
-  const authority = await ensureAuthority(join(cluster.dir, "pki"), "ca", `${cluster.name}-ca`);
+  const authority = await clusterAuthority(cluster);
   const kubelet = await authority.issue(`kubelet-${options.nodeName}`, {
     commonName: `system:node:${options.nodeName}`,
     organizations: ["system:nodes"],

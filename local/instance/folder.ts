@@ -4,6 +4,7 @@ import { lstat, mkdir, readdir, realpath, rm, rmdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { CHECKOUT } from "../product-paths.ts";
+import { quote } from "./command.ts";
 import { orMissing, readJson, readText, writeAtomic } from "./files.ts";
 import { mountsUnder } from "./mounts.ts";
 
@@ -78,7 +79,9 @@ export async function removeOwned(kind: OwnedKind, dir: string): Promise<string[
   if (!existsSync(dir)) return [];
   const mounted = await mountsUnder(await realpath(dir));
   if (mounted.length > 0)
-    throw new Error(`${dir} is not removed while something is mounted below it: umount ${mounted.join(" ")}`);
+    throw new Error(
+      `${dir} is not removed while something is mounted below it: umount ${mounted.map(quote).join(" ")}`,
+    );
   const names = (await readdir(dir)).filter((name) => name !== MARKER);
   const parts = names.filter((name) => isDraft(name) || kind.isPart(dir, name));
   for (const name of parts) await rm(join(dir, name), { recursive: true, force: true, maxRetries: 5 });

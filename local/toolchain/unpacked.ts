@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { realpath, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { quote } from "../instance/command.ts";
 import { orMissing, readFolder } from "../instance/files.ts";
 import { run } from "./run.ts";
 
@@ -31,8 +32,8 @@ export const wrapper = (program: string, libraries: readonly string[], extension
   // An empty folder name in the list would be the working folder.
   const inherited = "$" + "{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}";
   return `#!/bin/sh
-export LD_LIBRARY_PATH="${libraries.join(":")}${inherited}"
-${extensions === undefined ? "" : `export XTABLES_LIBDIR="${extensions}"\n`}exec "${program}" "$@"
+export LD_LIBRARY_PATH=${quote(libraries.join(":"))}"${inherited}"
+${extensions === undefined ? "" : `export XTABLES_LIBDIR=${quote(extensions)}\n`}exec ${quote(program)} "$@"
 `;
 };
 

@@ -53,6 +53,9 @@ describe("programs", () => {
     expect(() => toolchain.bin("docker")).toThrow(/no program docker; it has aws, .*containerd, /));
 });
 
+/** A cache below a home with spaces and quotes, and longer than the first line of a script may be. */
+const CACHE = join("it's ä %41", "c".repeat(250));
+
 /** Every file of the machine's package database and of apt's lists and archives, with size and time of change. */
 const packageState = (): string =>
   execFileSync("find", [...PACKAGE_FOLDERS, "-type", "f", "-printf", "%p %s %T@ %i\\n"], { encoding: "utf8" });
@@ -64,8 +67,8 @@ describe.runIf(hasApt())("on a machine that has none of the system's commands", 
   test("they and pip come out of packages into the cache, they run, and nothing is installed", async () => {
     const installed = execFileSync("dpkg", ["-l"], { encoding: "utf8" });
     const before = packageState();
-    const system = await ensureSystem(join(work, "cache"), () => {}, { commands: {}, cni: undefined, pip: false });
-    const python = await ensurePython(join(work, "cache"), system.pip, () => {});
+    const system = await ensureSystem(join(work, CACHE), () => {}, { commands: {}, cni: undefined, pip: false });
+    const python = await ensurePython(join(work, CACHE), system.pip, () => {});
 
     for (const set of SYSTEM_SETS) {
       const program = join(system.bin, set.commands[0]);
@@ -82,7 +85,7 @@ describe.runIf(hasApt())("on a machine that has none of the system's commands", 
   });
 
   test("iptables finds its extensions, and nftables and ipset the kernel", async () => {
-    const system = await ensureSystem(join(work, "cache"), () => {}, { commands: {}, cni: undefined, pip: false });
+    const system = await ensureSystem(join(work, CACHE), () => {}, { commands: {}, cni: undefined, pip: false });
     const script = `
       iptables --append INPUT --match comment --comment ours --jump ACCEPT
       ipset create names hash:ip
