@@ -5,10 +5,9 @@ import { CHECKOUT } from "../product-paths.ts";
 import { requireStack } from "../pulumi/cli/index.ts";
 import { main } from "./command.ts";
 import { foreground } from "./foreground.ts";
+import { withTemporaryInstance } from "./interruptible.ts";
 import { previewResult } from "./preview-result.ts";
 import { pulumiOf } from "./pulumi.ts";
-import { tearDown } from "./teardown.ts";
-import { temporaryInstance } from "./temporary.ts";
 import { bringUpForPreview } from "./up.ts";
 
 await main(async () => {
@@ -18,9 +17,8 @@ await main(async () => {
       "which stack? npm run preview -- <stack> [pulumi flags]; the stacks are the files stacks/Pulumi.<stack>.yaml",
     );
   await requireStack(stack);
-  const dir = await temporaryInstance("fleet-preview", stack);
   let result: string | undefined;
-  try {
+  const code = await withTemporaryInstance("fleet-preview", stack, async (dir) => {
     const { instance } = await bringUpForPreview(dir, stack);
     // Pulumi sees a pipe, and would leave the colors out.
     const colors = process.stdout.isTTY && !flags.some((flag) => flag.startsWith("--color")) ? ["--color=always"] : [];
@@ -29,12 +27,10 @@ await main(async () => {
     const onOutput = (text: string) => {
       output += text;
     };
-    const code = await foreground(argv, { cwd: CHECKOUT, onOutput, ending: "SIGINT" });
-    result = previewResult(stack, code, output);
-    return code;
-  } finally {
-    console.log(`\nRemoving the preview's temporary instance in ${dir}`);
-    await tearDown(dir, stack, { force: true, quiet: true });
-    if (result !== undefined) console.log(`\n${result}`);
-  }
+    const ended = await foreground(argv, { cwd: CHECKOUT, onOutput, ending: "SIGINT" });
+    result = previewResult(stack, ended, output);
+    return ended;
+  });
+  if (result !== undefined) console.log(`\n${result}`);
+  return code;
 });

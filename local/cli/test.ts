@@ -7,9 +7,9 @@ import { CHECKOUT } from "../product-paths.ts";
 import { main } from "./command.ts";
 import { newLocalFleet } from "./fleet.ts";
 import { foreground } from "./foreground.ts";
+import { interruptible } from "./interruptible.ts";
 import { runSteps } from "./steps.ts";
-import { tearDown } from "./teardown.ts";
-import { temporaryInstance } from "./temporary.ts";
+import { temporaryFolder } from "./temporary.ts";
 import { closingLines, RESULTS_FILE, type TestResults } from "./test-results.ts";
 import { testToolsStep } from "./test-tools.ts";
 
@@ -27,19 +27,19 @@ function vitest(args: readonly string[], dir: string, results: string): Promise<
 }
 
 await main(async () => {
+  const folder = await temporaryFolder("fleet-test", "local");
   // Of their own, beside the instance that a person uses.
-  const dir = await temporaryInstance("fleet-test", "local");
-  const results = `${dir}.json`;
+  const dir = join(folder, "instance");
+  const results = join(folder, "results.json");
   const { machineSteps } = newLocalFleet(dir, "local");
-  await runSteps([...machineSteps, testToolsStep], undefined, dir);
-  const code = await vitest(process.argv.slice(2), dir, results);
-  // vitest removes the instance after the tests, but not when it is interrupted.
-  if (code === 130) await tearDown(dir, "local", { force: true });
+  const code = await interruptible(folder, "local", async () => {
+    await runSteps([...machineSteps, testToolsStep], undefined, dir);
+    return vitest(process.argv.slice(2), dir, results);
+  });
   const closing = closingLines(await readJson<TestResults>(results));
-  await rm(results, { force: true });
   // Kept on purpose, it still runs: cloud.ts.
   if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The tests' instance stays in ${dir}`);
-  else if (code === 0) await rm(dir, { recursive: true, force: true });
+  else if (code === 0) await rm(folder, { recursive: true, force: true });
   else if (existsSync(join(dir, "logs")))
     console.log(`The run ended with exit code ${code}; the logs of the tests' instance are in ${join(dir, "logs")}`);
   console.log(closing.join("\n"));
