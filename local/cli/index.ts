@@ -2,7 +2,7 @@
 export { prepareAddons } from "./addons.ts";
 export { profileOf, rootAws } from "./aws.ts";
 export type { Choices } from "./choices.ts";
-export { main } from "./command.ts";
+export { alone, main } from "./command.ts";
 export { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";
 export { doorsOf } from "./doors.ts";
 export { factsOf } from "./facts.ts";
