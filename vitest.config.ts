@@ -6,6 +6,9 @@ const e2e = ["test/e2e/**/*.test.ts", "local/test/e2e/**/*.test.ts"];
 const long = "test/e2e/**/*.long.test.ts";
 const onAws = "test/aws/**/*.aws.test.ts";
 
+/** test/mutation has packages of its own. */
+const installed = "test/mutation/node_modules/**";
+
 const integration = ["test/**/*.integration.test.ts", "local/test/unit/**/*.integration.test.ts"];
 
 const inParallel = {
@@ -39,7 +42,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts", "local/test/unit/**/*.test.ts"],
-          exclude: ["test/e2e/**", onAws, ...integration],
+          exclude: ["test/e2e/**", onAws, installed, ...integration],
           setupFiles: ["test/support/no-programs.ts"],
           ...inParallel,
           // Much is made and soon dropped: a bigger young generation is collected less often. Few functions run so long that V8's
@@ -53,7 +56,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: integration,
-          exclude: ["test/e2e/**"],
+          exclude: ["test/e2e/**", installed],
           ...inParallel,
         },
       },
