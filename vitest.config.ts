@@ -9,6 +9,9 @@ const story = "test/story/**/*.test.ts";
 const long = "test/{e2e,envtest}/**/*.long.test.ts";
 const onAws = "test/aws/**/*.aws.test.ts";
 
+/** test/mutation has packages of its own. */
+const installed = "test/mutation/node_modules/**";
+
 const integration = ["test/**/*.integration.test.ts", "local/test/unit/**/*.integration.test.ts"];
 
 const inParallel = {
@@ -42,7 +45,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts", "local/test/unit/**/*.test.ts"],
-          exclude: ["test/{e2e,envtest,story}/**", onAws, ...integration],
+          exclude: ["test/{e2e,envtest,story}/**", onAws, installed, ...integration],
           setupFiles: ["test/support/no-programs.ts"],
           ...inParallel,
           // Much is made and soon dropped: a bigger young generation is collected less often. Few functions run so long that V8's
@@ -56,6 +59,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: integration,
+          exclude: [installed],
           ...inParallel,
         },
       },

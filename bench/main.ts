@@ -2,7 +2,7 @@
 // measures only these, `-- fleet --spokes 1,25` a fleet of these sizes. Machines differ: ratios and shares of one run say more than seconds.
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { bringUp, main, tearDown, temporaryInstance } from "@eks-gitops-fleet/local/cli";
+import { bringUp, main, withTemporaryInstance } from "@eks-gitops-fleet/local/cli";
 import { RECORDED_CLUSTERS } from "@eks-gitops-fleet/local/gateway";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import type { Bench } from "./bench.ts";
@@ -38,31 +38,14 @@ function chosen(args: readonly string[]): Bench[] {
   return Object.entries(benches).flatMap(([name, bench]) => (isChosen(name) ? [bench] : []));
 }
 
-/** Removes the instance when the benchmark is interrupted; nobody waits for what was made in it to end in order: that is a test's business. */
-function removeOnce(dir: string): () => Promise<unknown> {
-  let removal: Promise<unknown> | undefined;
-  const remove = () => {
-    removal ??= tearDown(dir, STACK, { force: true });
-    return removal;
-  };
-  for (const [signal, code] of [
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)
-    process.on(signal, () => void remove().finally(() => process.exit(code)));
-  return remove;
-}
-
 await main(async () => {
   const wanted = chosen(process.argv.slice(2));
   const report = (line: string) => console.log(line);
   await ensureToolchain(report);
-  const dir = await temporaryInstance("fleet-bench", STACK);
-  const remove = removeOnce(dir);
   const [load = 0] = loadavg();
   console.log(`${availableParallelism()} processors (${cpus()[0]?.model}), load ${load.toFixed(1)} before the start`);
   process.env[RECORDED_CLUSTERS] = RECORDED;
-  try {
+  return withTemporaryInstance("fleet-bench", STACK, async (dir) => {
     const { fleet, timings } = await bringUp(dir, STACK, { hubOnly: true });
     let code = 0;
     for (const { title, run } of wanted) {
@@ -72,7 +55,5 @@ await main(async () => {
       if (exceeded.length > 0) code = 1;
     }
     return code;
-  } finally {
-    await remove();
-  }
+  });
 });

@@ -1,7 +1,7 @@
 // `npm run bench:policies`: how much longer a preview takes with the policy pack, in an instance without a cluster.
 // A ratio of one run: machines differ. Ends with exit code 1 above the limit.
 
-import { bringUpForPreview, cloudEnvironment, main, tearDown, temporaryInstance } from "@eks-gitops-fleet/local/cli";
+import { bringUpForPreview, cloudEnvironment, main, withTemporaryInstance } from "@eks-gitops-fleet/local/cli";
 import type { Instance } from "@eks-gitops-fleet/local/instance";
 import { runPulumi } from "@eks-gitops-fleet/local/pulumi";
 import { duration, interleaved, median } from "./statistics.ts";
@@ -23,9 +23,8 @@ const preview = (instance: Instance, flags: readonly string[], shows: string) =>
       );
   });
 
-await main(async () => {
-  const dir = await temporaryInstance("fleet-bench-policies", STACK);
-  try {
+await main(() =>
+  withTemporaryInstance("fleet-bench-policies", STACK, async (dir) => {
     const instance = (await bringUpForPreview(dir, STACK)).instance();
     const times = await interleaved(ROUNDS, {
       plain: preview(instance, [], "to create"),
@@ -39,7 +38,5 @@ await main(async () => {
     );
     console.log(`${ratio.toFixed(2)}   (${seconds(checked)} against ${seconds(plain)}), limit ${LIMIT}`);
     return ratio > LIMIT ? 1 : 0;
-  } finally {
-    await tearDown(dir, STACK, { force: true });
-  }
-});
+  }),
+);

@@ -80,7 +80,7 @@ export async function main([script, ...args], cwd = root, flags = []) {
   const lock = readJson(join(root, "package-lock.json"));
   const node = join(root, "node_modules", "node", "bin", "node");
   const changed = outdated(lock, readJson(join(root, "node_modules", ".package-lock.json"))).length;
-  if (changed > 0 || !existsSync(node)) await install(changed, Object.keys(lock.packages).length);
+  if (changed > 0 || !existsSync(node)) await install(changed, outdated(lock).length);
   const PATH = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter);
   process.exitCode = await run(node, [...flags, join(root, script), ...args], { cwd, env: { ...process.env, PATH } });
 }

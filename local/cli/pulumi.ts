@@ -144,10 +144,8 @@ export async function writeOverrides(instance: Instance, stack: string, facts: I
   await writeAtomic(join(folder, policyFileName(stack)), JSON.stringify(policyOverrides(config, facts)));
 }
 
-/** The `pulumi` of the instance's shell files: the real CLI with the stack's files and the instance's environment. */
-export const pulumiOf = ({ paths }: Instance) => join(paths.bin, "pulumi");
-
-async function command(instance: Instance, args: readonly string[]) {
+/** How to run a Pulumi command on an instance: the real CLI with the stack's files and the instance's environment. */
+export async function pulumiOn(instance: Instance, args: readonly string[]) {
   const { binary, args: full, env } = await pulumiCommand(instance.dir, args, CHECKOUT);
   return {
     argv: [binary, ...full] as [string, ...string[]],
@@ -158,7 +156,7 @@ async function command(instance: Instance, args: readonly string[]) {
 
 /** Runs a Pulumi command that changes no resource and gives its standard output. */
 export async function readPulumi(instance: Instance, args: readonly string[]): Promise<string> {
-  const { argv, ...options } = await command(instance, [...args, "--non-interactive"]);
+  const { argv, ...options } = await pulumiOn(instance, [...args, "--non-interactive"]);
   return run(argv, options);
 }
 
@@ -182,7 +180,7 @@ export async function changeStack(
     await readPulumi(instance, ["cancel", ...common]);
   }
   const title = `pulumi ${args[0]}`;
-  const spec = await command(instance, [...args, ...common, "--non-interactive"]);
+  const spec = await pulumiOn(instance, [...args, ...common, "--non-interactive"]);
   const code = await runOperation(instance, { title, ...spec }, onLine, signal);
   if (code !== 0)
     throw new Error(`${title} ended with exit code ${code}: its output is above, and in ${operationLog(instance)}`);

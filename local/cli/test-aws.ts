@@ -16,13 +16,12 @@ import { main } from "./command.ts";
 import { sshUrlOf } from "./demo.ts";
 import { newLocalFleet } from "./fleet.ts";
 import { foreground } from "./foreground.ts";
+import { withTemporaryInstance } from "./interruptible.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { registryStep } from "./registry-step.ts";
 import { writeScript } from "./shell.ts";
 import { pulumiSteps } from "./stack-steps.ts";
 import { runSteps } from "./steps.ts";
-import { tearDown } from "./teardown.ts";
-import { temporaryInstance } from "./temporary.ts";
 
 const STACK = "local";
 const APP_REPOSITORY = "payment-app-manifests";
@@ -78,21 +77,14 @@ async function vitest(instance: Instance, args: readonly string[]): Promise<numb
   return foreground(["sh", "-c", script, "sh", ...argv, ...args], { cwd: CHECKOUT, env });
 }
 
-await main(async () => {
-  const dir = await temporaryInstance("fleet-aws", STACK);
+const proof = async (dir: string): Promise<number> => {
   const fleet = newLocalFleet(dir, STACK);
   const cloud = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps];
-  let code = 1;
-  try {
-    await runSteps(cloud, fleet, join(dir, "logs"));
-    await emptyRepositories(fleet.instance());
-    await grantInventory(fleet.instance());
-    code = await vitest(fleet.instance(), process.argv.slice(2));
-  } finally {
-    // The proof has removed what it made; what it could not is gone with the instance.
-    if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The instance stays: FLEET_LOCAL_DIR=${dir}`);
-    else await tearDown(dir, STACK, { force: true });
-  }
-  if (code === 0) await rm(dir, { recursive: true, force: true });
-  return code;
-});
+  await runSteps(cloud, fleet, join(dir, "logs"));
+  await emptyRepositories(fleet.instance());
+  await grantInventory(fleet.instance());
+  return vitest(fleet.instance(), process.argv.slice(2));
+};
+
+// The proof removes what it has created, if it can; the rest is removed with the instance.
+await main(() => withTemporaryInstance("fleet-aws", STACK, proof, process.env["FLEET_TEST_KEEP"] === "1"));

@@ -7,10 +7,10 @@ import { CHECKOUT } from "../product-paths.ts";
 import { main } from "./command.ts";
 import { newLocalFleet } from "./fleet.ts";
 import { foreground } from "./foreground.ts";
+import { interruptible } from "./interruptible.ts";
 import { runSteps, type Step } from "./steps.ts";
-import { tearDown } from "./teardown.ts";
-import { temporaryInstance } from "./temporary.ts";
-import { closingLines, exitCode, type Part, type Phase, runPhases } from "./test-parts.ts";
+import { temporaryFolder } from "./temporary.ts";
+import { closingLines, exitCode, type Part, type PartResult, type Phase, runPhases } from "./test-parts.ts";
 import { testToolsStep } from "./test-tools.ts";
 import { projectPart, vitest } from "./vitest.ts";
 
@@ -67,13 +67,15 @@ function phasesOf(args: readonly string[], dir: string): readonly Phase[] {
 }
 
 await main(async () => {
-  const dir = await temporaryInstance("fleet-test", "local");
-  const parts = await runPhases(phasesOf(process.argv.slice(2), dir), (line) => console.log(line));
-  const code = exitCode(parts);
-  // vitest removes the instance after the tests, but not when it is interrupted.
-  if (code === 130) await tearDown(dir, "local", { force: true });
+  const folder = await temporaryFolder("fleet-test", "local");
+  const dir = join(folder, "instance");
+  let parts: readonly PartResult[] = [];
+  const code = await interruptible(folder, "local", async () => {
+    parts = await runPhases(phasesOf(process.argv.slice(2), dir), (line) => console.log(line));
+    return exitCode(parts);
+  });
   if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The tests' instance stays in ${dir}`);
-  else if (code === 0) await rm(dir, { recursive: true, force: true });
+  else if (code === 0) await rm(folder, { recursive: true, force: true });
   else if (existsSync(join(dir, "logs"))) console.log(`The logs of the tests' instance are in ${join(dir, "logs")}`);
   console.log(closingLines(parts).join("\n"));
   return code;

@@ -36,12 +36,12 @@ export async function folderProblem(kind: OwnedKind, dir: string): Promise<strin
     `name another, such as ${join(dir, "fleet")}`;
   const link = await orMissing(lstat(dir), undefined);
   if (link?.isSymbolicLink()) return wrong("is a symbolic link (name the folder that it leads to)");
-  const held = (await precious()).find((path) => holds(dir, path));
+  const held = (await precious()).find((path) => isWithin(dir, path));
   if (held !== undefined) return wrong(`holds ${held}`);
   if (link === undefined) return undefined;
   if (!link.isDirectory()) return wrong("is not a folder");
   const real = await realpath(dir);
-  const heldReally = (await precious()).find((path) => holds(real, path));
+  const heldReally = (await precious()).find((path) => isWithin(real, path));
   if (heldReally !== undefined) return wrong(`is ${real}, which holds ${heldReally}`);
   const names = (await readdir(dir)).filter((name) => !isDraft(name));
   if (names.length === 0) return undefined;
@@ -77,11 +77,7 @@ export async function removeOwned(kind: OwnedKind, dir: string): Promise<string[
   const problem = await folderProblem(kind, dir);
   if (problem !== undefined) throw new Error(problem);
   if (!existsSync(dir)) return [];
-  const mounted = await mountsUnder(await realpath(dir));
-  if (mounted.length > 0)
-    throw new Error(
-      `${dir} is not removed while something is mounted below it: umount ${mounted.map(quote).join(" ")}`,
-    );
+  await expectUnmounted(dir);
   const names = (await readdir(dir)).filter((name) => name !== MARKER);
   const parts = names.filter((name) => isDraft(name) || kind.isPart(dir, name));
   for (const name of parts) await rm(join(dir, name), { recursive: true, force: true, maxRetries: 5 });
@@ -93,6 +89,15 @@ export async function removeOwned(kind: OwnedKind, dir: string): Promise<string[
   return others;
 }
 
+/** @throws while something is mounted below a folder: removing the folder would remove what is mounted */
+export async function expectUnmounted(dir: string): Promise<void> {
+  const mounted = await mountsUnder(await orMissing(realpath(dir), dir));
+  if (mounted.length > 0)
+    throw new Error(
+      `${dir} is not removed while something is mounted below it: umount ${mounted.map(quote).join(" ")}`,
+    );
+}
+
 /** What nobody may lose: this checkout, and every home of this machine. */
 async function precious(): Promise<string[]> {
   const users = ((await readText("/etc/passwd")) ?? "").split("\n").map((line) => line.split(":")[5]);
@@ -102,7 +107,7 @@ async function precious(): Promise<string[]> {
 }
 
 /** Whether `path` is `dir` or below it. */
-const holds = (dir: string, path: string): boolean => {
+export const isWithin = (dir: string, path: string): boolean => {
   const way = relative(dir, path);
   return way === "" || !(way === ".." || way.startsWith("../"));
 };

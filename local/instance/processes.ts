@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Instance, PROCESS_MARK } from "./addresses.ts";
 import { isMissing } from "./files.ts";
+import { isWithin } from "./folder.ts";
 
 /** What the kernel says about a process. Its id and its start time together are never used twice in one boot. */
 export interface ProcessStat {
@@ -75,6 +77,16 @@ export function processesOf(instance: Instance, chosen: (stat: ProcessStat) => b
     });
 }
 
+/** All other living processes with their temporary files (TMPDIR) in one of these folders, without those of instances. */
+export function processesWithin(folders: readonly string[]): ProcessStat[] {
+  return allProcesses().filter(({ pid }) => {
+    const environ = pid === process.pid ? "" : (readProc(pid, "environ") ?? "");
+    const temporary = /(?:^|\0)TMPDIR=([^\0]+)/.exec(environ)?.[1];
+    if (temporary === undefined || markIn(environ) !== undefined) return false;
+    return folders.some((folder) => isWithin(folder, temporary));
+  });
+}
+
 /** The value of PROCESS_MARK for a supervised process. */
 export function markOf(instance: Instance, id: string): string {
   return `${instance.index}:${id}`;
@@ -101,6 +113,14 @@ export function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
     process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** Kills processes until `find` gives none any more: one of them may just have started another. */
+export async function killAll(find: () => readonly ProcessStat[]): Promise<void> {
+  for (let found = find(); found.length > 0; found = find()) {
+    for (const { pid } of found) kill(pid);
+    await sleep(50);
   }
 }
 

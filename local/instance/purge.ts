@@ -1,25 +1,18 @@
 import { rm } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Instance } from "./addresses.ts";
 import { removeCgroup } from "./cgroups.ts";
 import { run } from "./command.ts";
 import { addresses, links, logLinks, namespaces } from "./leftovers.ts";
 import { unmountUnder } from "./mounts.ts";
 import { removeAddress, removeFilter } from "./network.ts";
-import { kill, processesOf } from "./processes.ts";
+import { killAll, processesOf } from "./processes.ts";
 
 /**
  * Ends and removes all that the kernel holds for an instance, found by its marks and names alone: for an instance whose
  * folder, and with it every record, was removed while it ran. Idempotent.
  */
 export async function purge(instance: Instance): Promise<void> {
-  // Again until none is left: a guard may just have started another supervisor.
-  for (;;) {
-    const processes = processesOf(instance);
-    if (processes.length === 0) break;
-    for (const { pid } of processes) kill(pid);
-    await sleep(50);
-  }
+  await killAll(() => processesOf(instance));
   for (const folder of [instance.paths.clusters, instance.paths.run]) await unmountUnder(folder);
   for (const link of await links(instance)) await run(["ip", "link", "del", link]);
   for (const namespace of await namespaces(instance)) await run(["ip", "netns", "del", namespace]);

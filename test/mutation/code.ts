@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { Stryker } from "@stryker-mutator/core";
 import type { Mutant } from "./score.ts";
 
 /** Mutants of TypeScript, by StrykerJS. */
@@ -13,7 +12,20 @@ export interface CodeArea {
   readonly tests: readonly string[];
 }
 
-type Result = Awaited<ReturnType<Stryker["runMutationTest"]>>[number];
+/** What StrykerJS reports of a mutant (MutantResult of @stryker-mutator/api 10.1.1). */
+interface Result {
+  readonly fileName: string;
+  readonly location: Readonly<Record<"start" | "end", { readonly line: number; readonly column: number }>>;
+  readonly mutatorName: string;
+  readonly replacement: string;
+  readonly status: string;
+}
+
+/** StrykerJS: in packages that only `npm run test:mutation` installs, so tsc has no types of it. */
+interface StrykerPackage {
+  readonly Stryker: new (options: object) => { readonly runMutationTest: () => Promise<readonly Result[]> };
+}
+const strykerPackage: string = "@stryker-mutator/core";
 
 const survived = new Set(["Survived", "NoCoverage"]);
 const killed = new Set(["Killed", "Timeout"]);
@@ -60,6 +72,7 @@ export const codeMutants =
 
 async function askedBy({ mutate, tests }: CodeArea, every: number): Promise<Mutant[]> {
   process.env["MUTATION_TESTS"] = JSON.stringify(tests);
+  const { Stryker } = (await import(strykerPackage)) as StrykerPackage;
   const results = await new Stryker({
     testRunner: "vitest",
     vitest: { configFile: "test/mutation/vitest.config.ts" },

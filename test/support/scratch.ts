@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -27,6 +27,9 @@ function folderIn(parent: string): string | undefined {
 export default function setup(): () => void {
   const before = process.env["TMPDIR"];
   const folder = folderIn(memory) ?? mkdtempSync(join(tmpdir(), "fleet-unit-"));
+  // Removed with the run when it is interrupted: local/cli/interruptible.ts.
+  const list = process.env["FLEET_TEMPORARY_FOLDERS"];
+  if (list !== undefined) appendFileSync(list, `${folder}\n`);
   process.env["TMPDIR"] = folder;
   return () => {
     if (before === undefined) delete process.env["TMPDIR"];
