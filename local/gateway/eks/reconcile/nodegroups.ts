@@ -50,7 +50,8 @@ async function oneNodegroup(work: Work): Promise<Again> {
   if (nodes.length < desiredSize(group)) return POLL_MS;
   await keepScalingGroup(work);
   await kube.apply(nodes.map((node) => labelled(group.nodegroup, node)));
-  if (group.nodegroup.status !== "ACTIVE")
+  const { status, health } = group.nodegroup;
+  if (status !== "ACTIVE" || (health?.issues ?? []).length > 0)
     await changeGroup(work, (current, stored) => {
       if (current.nodegroup.status === "DELETING") return;
       // An update that began since this pass is for the next one.

@@ -122,6 +122,17 @@ describe("a node group", () => {
     });
   });
 
+  it("reports a node that is away for five minutes, until it is back", async () => {
+    const main = async () => group("/clusters/hub/node-groups/main");
+    eks.clusters.notReady.add("ip-100-64-0-2.ec2.internal");
+    await later(1);
+    await later(300);
+    expect(await main()).toMatchObject({ status: "ACTIVE", health: { issues: [{ code: "NodeCreationFailure" }] } });
+    eks.clusters.notReady.clear();
+    await later(1);
+    expect(await main()).toMatchObject({ status: "ACTIVE", health: { issues: [] } });
+  });
+
   it("names nodes that joined and aren't Ready as EKS does", async () => {
     eks.clusters.notReady.add(NEXT);
     await create();
