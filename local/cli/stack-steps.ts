@@ -4,6 +4,7 @@ import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registerDeployKeys } from "../git/index.ts";
+import { withVariables } from "../instance/command.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { type ClusterAccess, notApplied, type Surroundings } from "../product.ts";
 import { productPaths, STACKS } from "../product-paths.ts";
@@ -63,13 +64,8 @@ const toolsStep: Step<LocalFleet> = {
       mirrors: await mirrorConfig(instance, charts),
       chartsHost: CHARTS_HOST,
     });
-    const helm = (environment: Record<string, string>) => [
-      "env",
-      ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
-      toolchain.bin("helm"),
-    ];
     // Pulumi's is not logged in: charts come with the credential that the stack gives, or not at all.
-    await writeScript(helmOf(instance), helm(trustEnvironment(instance)));
+    await writeScript(helmOf(instance), withVariables(trustEnvironment(instance), toolchain.bin("helm")));
     await writeSsh(instance);
     await writeSurroundings(instance);
     await writeShellFiles(
@@ -77,7 +73,7 @@ const toolsStep: Step<LocalFleet> = {
       shellEnvironment(instance, (name) => toolchain.bin(name)),
       {
         pulumi: [process.execPath, join(LOCAL, "pulumi", "cli", "main.ts")],
-        helm: helm(clientEnvironment(instance)),
+        helm: withVariables(clientEnvironment(instance), toolchain.bin("helm")),
         fleet: [process.execPath, productPaths.fleet],
         account: [process.execPath, join(LOCAL, "cli", "account.ts")],
         "deploy-key": [process.execPath, join(LOCAL, "git", "deploy-key.ts")],

@@ -8,6 +8,12 @@ const TAIL_LINES = 40;
 export const quote = (value: string): string =>
   /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 
+/** The words that start a program with these variables. `env` itself takes every word with "=" for a variable, also the path of a program. */
+export const withVariables = (variables: Readonly<Record<string, string>>, program: string): string[] => [
+  ...["env", ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)],
+  ...["sh", "-c", 'exec "$0" "$@"', program],
+];
+
 /** A shell script that becomes a program, after the lines of `before`. */
 export const script = (program: readonly string[], before: readonly string[] = []): string =>
   `${["#!/bin/sh", ...before, `exec ${program.map(quote).join(" ")} "$@"`].join("\n")}\n`;

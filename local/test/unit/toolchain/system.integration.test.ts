@@ -72,7 +72,7 @@ describe("what the machine lacks", () => {
 });
 
 describe("a command that needs its package's libraries", () => {
-  const program = 'printf "%s\\n" "$LD_LIBRARY_PATH" "$XTABLES_LIBDIR" "$@"';
+  const program = 'printf "%s\\n" "$LD_LIBRARY_PATH" "$(ls "$XTABLES_LIBDIR")" "$@"';
   const start = async (extensions: string | undefined, env: Record<string, string>) => {
     await writeFile(join(dir, "it's `a`"), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
     const command = join(dir, "command");
@@ -82,8 +82,10 @@ describe("a command that needs its package's libraries", () => {
   };
 
   test("finds them before the machine's, and gets its arguments as they are", async () => {
-    const [extensions, args] = ["/own/`x`tables", ["one word", "$two"]];
-    expect(await start(extensions, {})).toEqual(["/own/`a`:/own/b", extensions, ...args]);
+    const extensions = join(dir, "e".repeat(200), "x".repeat(200), "`x`tables");
+    await mkdir(extensions, { recursive: true });
+    await writeFile(join(extensions, "libxt_comment.so"), "");
+    expect(await start(extensions, {})).toEqual(["/own/`a`:/own/b", "libxt_comment.so", "one word", "$two"]);
   });
 
   test("keeps what the caller searches", async () => {
