@@ -62,8 +62,9 @@ const python = async (program: string): Promise<boolean> =>
   Boolean(await output(["python3", "-c", `${program}; print(1)`]));
 
 const OVERLAY_PROBE = `
-dir=$(mktemp -d "$1/${OVERLAY_PROBE_PREFIX}XXXXXX") && trap 'umount "$dir/merged" 2>/dev/null; rm -rf "$dir"' EXIT
-cd "$dir" && mkdir lower upper work merged
+dir=$(mktemp -d "$1/${OVERLAY_PROBE_PREFIX}XXXXXX") || exit
+trap 'umount "$dir/merged" 2>/dev/null; rm -rf "$dir"' EXIT
+cd "$dir" && mkdir lower upper work merged &&
 mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged`;
 
 /** The folder, or the nearest above it that exists. */
