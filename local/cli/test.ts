@@ -27,7 +27,7 @@ function vitest(args: readonly string[], dir: string, results: string): Promise<
 }
 
 await main(async () => {
-  const folder = await temporaryFolder("fleet-test", "local");
+  const folder = await temporaryFolder("fleet-tests", "local");
   // Of their own, beside the instance that a person uses.
   const dir = join(folder, "instance");
   const results = join(folder, "results.json");
