@@ -67,7 +67,7 @@ function phasesOf(args: readonly string[], dir: string): readonly Phase[] {
 }
 
 await main(async () => {
-  const folder = await temporaryFolder("fleet-test", "local");
+  const folder = await temporaryFolder("fleet-tests", "local");
   const dir = join(folder, "instance");
   let parts: readonly PartResult[] = [];
   const code = await interruptible(folder, "local", async () => {
