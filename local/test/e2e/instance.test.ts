@@ -5,16 +5,15 @@ import { lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "n
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Instance, PROCESS_MARK, RUN_ROOT } from "../../../instance/addresses.ts";
-import { run } from "../../../instance/command.ts";
-import { findInstance, listInstances, openInstance, releaseInstance } from "../../../instance/instance.ts";
-import { leftovers } from "../../../instance/leftovers.ts";
-import { tryLock, withLock } from "../../../instance/lock.ts";
-import { markOf, processesOf } from "../../../instance/processes.ts";
-import { canOpenInstances } from "./support.ts";
+import { type Instance, PROCESS_MARK, RUN_ROOT } from "../../instance/addresses.ts";
+import { run } from "../../instance/command.ts";
+import { findInstance, listInstances, openInstance, releaseInstance } from "../../instance/instance.ts";
+import { leftovers } from "../../instance/leftovers.ts";
+import { tryLock, withLock } from "../../instance/lock.ts";
+import { markOf, processesOf } from "../../instance/processes.ts";
 
 // With real addresses and packet filters.
-describe.skipIf(!canOpenInstances)("instances", () => {
+describe("instances", () => {
   const opened: Instance[] = [];
 
   const folder = () => mkdtemp(join(tmpdir(), "fleet-instance-"));

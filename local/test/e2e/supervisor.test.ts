@@ -3,16 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { processGuard } from "../../../cli/process-guard.ts";
-import type { Instance } from "../../../instance/addresses.ts";
-import { openInstance, releaseInstance } from "../../../instance/instance.ts";
-import { leftovers } from "../../../instance/leftovers.ts";
-import { processesOf, statOf } from "../../../instance/processes.ts";
-import { type ProcessStatus, supervisorOf } from "../../../supervisor/client.ts";
-import { canOpenInstances } from "../instance/support.ts";
+import { processGuard } from "../../cli/process-guard.ts";
+import type { Instance } from "../../instance/addresses.ts";
+import { openInstance, releaseInstance } from "../../instance/instance.ts";
+import { leftovers } from "../../instance/leftovers.ts";
+import { processesOf, statOf } from "../../instance/processes.ts";
+import { type ProcessStatus, supervisorOf } from "../../supervisor/client.ts";
 
 // Real processes under a real supervisor.
-describe.skipIf(!canOpenInstances)("supervisor", () => {
+describe("supervisor", () => {
   let instance: Instance;
 
   beforeAll(async () => {
