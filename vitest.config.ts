@@ -2,8 +2,11 @@ import { defineConfig } from "vitest/config";
 import InOrder from "./test/e2e/support/order.ts";
 import { patience } from "./test/support/patience.ts";
 
-const e2e = ["test/e2e/**/*.test.ts", "local/test/e2e/**/*.test.ts"];
-const long = "test/e2e/**/*.long.test.ts";
+const e2e = "test/e2e/**/*.test.ts";
+const envtest = "test/envtest/**/*.test.ts";
+const emulator = "local/test/e2e/**/*.test.ts";
+const story = "test/story/**/*.test.ts";
+const long = "test/{e2e,envtest}/**/*.long.test.ts";
 const onAws = "test/aws/**/*.aws.test.ts";
 
 /** test/mutation has packages of its own. */
@@ -22,17 +25,17 @@ const inParallel = {
   sequence: { groupOrder: 1 },
 };
 
-const onAnInstance = {
-  globalSetup: ["local/test/support/cloud.ts"],
-  fileParallelism: false,
-  testTimeout: 300_000,
-  hookTimeout: 1_800_000,
-};
+const oneByOne = { fileParallelism: false, testTimeout: 300_000, hookTimeout: 1_800_000 };
+const onAnInstance = { ...oneByOne, globalSetup: ["local/test/support/cloud.ts"] };
 
 /**
- * `unit` needs nothing but npm packages and starts no program; `integration` starts some: Git, Node, a shell. `e2e` runs one after
- * another on an embedded cloud of its own. `long` is what takes longer than a pull request may wait: `npm test -- --project long`.
- * `drills` breaks what spokes need while they are worked on: `npm run drills`, for hours. `aws` costs money: `npm run test:aws` (docs/guides/aws-proof.md).
+ * - `unit` needs only npm packages and starts no program; `integration` starts programs: Git, Node, a shell.
+ * - `story` takes a fleet on the embedded cloud from its first start to its removal.
+ * - `e2e` runs on a shared hub of the embedded cloud; `envtest` on an API server or AWS's emulated API alone; `emulator` tests the
+ *   embedded cloud itself: `npm run test:e2e`.
+ * - `long` takes longer than a pull request can wait: `npm test -- --project long`.
+ * - `drills` breaks what spokes need while they are created: `npm run drills`, for hours.
+ * - `aws` costs money: `npm run test:aws` (docs/guides/aws-proof.md).
  */
 export default defineConfig({
   test: {
@@ -42,7 +45,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts", "local/test/unit/**/*.test.ts"],
-          exclude: ["test/e2e/**", onAws, installed, ...integration],
+          exclude: ["test/{e2e,envtest,story}/**", onAws, installed, ...integration],
           setupFiles: ["test/support/no-programs.ts"],
           ...inParallel,
           // Much is made and soon dropped: a bigger young generation is collected less often. Few functions run so long that V8's
@@ -56,7 +59,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: integration,
-          exclude: ["test/e2e/**", installed],
+          exclude: [installed],
           ...inParallel,
         },
       },
@@ -64,12 +67,15 @@ export default defineConfig({
         test: {
           ...onAnInstance,
           name: "e2e",
-          include: e2e,
+          include: [e2e],
           exclude: [long],
           // After the others: both at once would make each other slow on a small machine.
           sequence: { groupOrder: 2 },
         },
       },
+      { test: { ...oneByOne, name: "envtest", include: [envtest], exclude: [long], sequence: { groupOrder: 2 } } },
+      { test: { ...oneByOne, name: "emulator", include: [emulator], sequence: { groupOrder: 2 } } },
+      { test: { ...oneByOne, name: "story", include: [story], sequence: { groupOrder: 2 } } },
       {
         test: {
           ...onAnInstance,

@@ -66,6 +66,9 @@ export const crossplaneAnnotations = {
 /** Annotation of a managed resource whose next value has Crossplane's provider look at AWS at once. */
 export const lookAgainAnnotation = `${group}/look-again`;
 
+/** Annotation of a managed resource that EKS failed to create: the health issues of EKS. */
+export const creationFailureAnnotation = `${group}/creation-failure`;
+
 /**
  * Annotation of an application's namespace: the kinds that may be ordered in AWS from there, such as `dynamodb.Table`; without it tables and
  * queues.

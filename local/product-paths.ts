@@ -20,8 +20,8 @@ export const productPaths = {
   policyPack: join(CHECKOUT, "policies"),
   /** The `fleet` command. */
   fleet: join(CHECKOUT, "cli", "main.ts"),
-  /** Each folder below it that has a go.mod has programs that only tests run. */
-  e2e: join(CHECKOUT, "test", "e2e"),
+  /** Its folder actionlint is a Go module with a program that only tests run. */
+  envtest: join(CHECKOUT, "test", "envtest"),
   gitopsSystem: join(CHECKOUT, "repos", "gitops-system"),
 } as const;
 

@@ -72,6 +72,11 @@ async function install(changed, total) {
  */
 export async function main([script, ...args], cwd = root, flags = []) {
   if (script === undefined) throw new Error("usage: node scripts/run.mjs <script> [arguments]");
+  // Node.js replaces it by a part of a module's name, in the patterns of a package's exports.
+  if (root.includes("*")) {
+    console.error(`[npm] ${root}: Node.js can't load packages below a path with "*": move this clone`);
+    process.exit(1);
+  }
   const lock = readJson(join(root, "package-lock.json"));
   const node = join(root, "node_modules", "node", "bin", "node");
   const changed = outdated(lock, readJson(join(root, "node_modules", ".package-lock.json"))).length;

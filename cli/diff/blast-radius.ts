@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ClusterMetadata } from "../../lib/bridge.ts";
+import { removeFiles } from "../render/copy.ts";
 import { inCheckouts, recordedFacts } from "../render/hub-facts.ts";
 import { fleetsIn, madeUpFleet } from "../render/workspace.ts";
 import { UsageError } from "../usage.ts";
@@ -89,6 +90,6 @@ export async function blastRadius(options: BlastRadiusOptions): Promise<Report> 
     return reportOf({ base: from, head: to, stacks, charts, assumed, notes });
   } finally {
     for (const { workspace } of states) workspace.remove();
-    rmSync(work, { recursive: true });
+    removeFiles(work);
   }
 }

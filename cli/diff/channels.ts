@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { parseAllDocuments } from "yaml";
+import { removeFiles } from "../render/copy.ts";
 import type { Manifest } from "../render/files.ts";
 import type { Rendered } from "../render/fleet.ts";
 import type { Build } from "../render/kustomize.ts";
@@ -46,7 +47,7 @@ function builtAt({ top = "", systemPath }: Side, build: Build, revision: string,
       : readFileSync(join(files, path), "utf8");
     return compositionIn(text, composition);
   } finally {
-    rmSync(work, { recursive: true });
+    removeFiles(work);
   }
 }
 

@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { projectRoot } from "../project.ts";
 import { copyFiles } from "../render/copy.ts";
@@ -45,17 +36,17 @@ export interface SideOptions {
 const system = "gitops-system";
 const isSystem = (folder: string) => existsSync(join(folder, "platform", "api"));
 
-function entriesBelow(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+/** Not with `recursive` of readdirSync, which follows links to directories. */
+const linksBelow = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    return entry.isDirectory() ? [path, ...entriesBelow(path)] : [path];
+    return entry.isDirectory() ? linksBelow(path) : entry.isSymbolicLink() ? [path] : [];
   });
-}
 
 /** A link to the outside would put files of this machine into the comparison, which a pull request shows to everybody. */
 function refuseLinksOutside(root: string, label: string): void {
   const inside = realpathSync(root);
-  for (const path of entriesBelow(root).filter((entry) => lstatSync(entry).isSymbolicLink())) {
+  for (const path of linksBelow(root)) {
     const target = existsSync(path) ? realpathSync(path) : undefined;
     if (target !== undefined && isBelow(inside, target)) continue;
     throw new UsageError(

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { readConfig } from "../../infra/config.ts";
 import type { Readable } from "../../infra/settings.ts";
 import type { Problem } from "../../lib/problems.ts";
+import { parsedOnce } from "../yaml.ts";
 
 /** Stack files, read without Pulumi: nothing is decrypted, and no backend is asked. */
 
@@ -24,7 +24,7 @@ export interface Project {
 
 /** The Pulumi project in the folder `root`. */
 export async function readProject(root: string): Promise<Project> {
-  const { name, stackConfigDir, config } = parse(await readFile(join(root, "Pulumi.yaml"), "utf8")) as {
+  const { name, stackConfigDir, config } = parsedOnce(await readFile(join(root, "Pulumi.yaml"), "utf8")) as {
     readonly name: string;
     readonly stackConfigDir?: string;
     readonly config: Readonly<Record<string, { readonly default: unknown }>>;

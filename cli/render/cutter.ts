@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { Minimatch } from "minimatch";
 import { type Artifact, type Copy, withoutAlias } from "./artifacts.ts";
@@ -128,7 +128,7 @@ export class Cutter {
   readonly #contents = new Map<string, Content | undefined>();
   readonly #folders = new Map<Content, string>();
   /** By file. */
-  readonly #digests = new Map<string, string>();
+  readonly #data = new Map<string, { readonly data: Buffer; readonly digest: string }>();
 
   /**
    * A folder with what the last of `cuts` has of a checkout, as a checkout of the same name: the same for the same content, so that it is
@@ -150,17 +150,22 @@ export class Cutter {
     });
   }
 
+  #read(path: string) {
+    return once(this.#data, path, () => {
+      const data = readFileSync(path);
+      return { data, digest: sha256(data) };
+    });
+  }
+
   #copy(files: readonly string[], root: string, repository: string): string {
     const checkout = join(root, repository);
-    const digest = (file: string) => once(this.#digests, file, () => sha256(readFileSync(file)));
-    const name = sha256(files.map((file) => `${file}\0${digest(join(checkout, file))}\0`).join(""));
+    const read = files.map((file) => ({ file, ...this.#read(join(checkout, file)) }));
+    const name = sha256(read.map(({ file, digest }) => `${file}\0${digest}\0`).join(""));
     const folder = join(root, cutsFolder, name.slice(0, 16));
     if (existsSync(folder)) return folder;
-    for (const file of files) {
-      const to = join(folder, repository, file);
-      mkdirSync(dirname(to), { recursive: true });
-      copyFileSync(join(checkout, file), to);
-    }
+    const below = (path: string) => join(folder, repository, path);
+    for (const parent of new Set(files.map(dirname))) mkdirSync(below(parent), { recursive: true });
+    for (const { file, data } of read) writeFileSync(below(file), data);
     return folder;
   }
 }

@@ -100,7 +100,7 @@ interface Parsed {
 const known = new Map<string, Parsed>();
 
 /** Freezes a value with all that is in it; aliases may lead back to it. */
-function frozen(value: unknown): unknown {
+export function frozen(value: unknown): unknown {
   // What `!!binary` gives can't be frozen.
   if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
   Object.freeze(value);
@@ -131,19 +131,28 @@ function parsed(text: string): Parsed {
   return result;
 }
 
+/** What the documents of a text say; nothing where it is not YAML. */
+export const contentsIn = (text: string): readonly unknown[] => parsed(text).parts.map(({ content }) => content);
+
 /** What the documents of a file say; nothing where it is not YAML. */
-export const contentsOf = (file: string): readonly unknown[] =>
-  parsed(readFileSync(file, "utf8")).parts.map(({ content }) => content);
+export const contentsOf = (file: string): readonly unknown[] => contentsIn(readFileSync(file, "utf8"));
 
 /** Reads each file once. */
 export class Files {
+  readonly #texts = new Map<string, string>();
   readonly #read = new Map<string, readonly Source[]>();
+
+  text(file: string): string {
+    const text = this.#texts.get(file) ?? readFileSync(file, "utf8");
+    this.#texts.set(file, text);
+    return text;
+  }
 
   /** @throws YamlError */
   documents(file: string): readonly Source[] {
     const before = this.#read.get(file);
     if (before) return before;
-    const { parts, lines, error } = parsed(readFileSync(file, "utf8"));
+    const { parts, lines, error } = parsed(this.text(file));
     if (error) throw new YamlError({ file, line: error.line }, error.message);
     const sources = parts.map((part) => new Source(file, part, lines));
     this.#read.set(file, sources);

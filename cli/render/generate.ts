@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
-import { isFolder, isObject, list, type Source } from "./files.ts";
+import { contentsOf, isFolder, isObject, list, type Source } from "./files.ts";
 import type { Build } from "./kustomize.ts";
 import { type BuiltObject, documents } from "./render.ts";
 import { kustomizationFile, type Tree } from "./tree.ts";
@@ -119,7 +118,7 @@ export class FluxBuild {
     { tree, checkout }: Reading,
   ): string {
     const file = kustomizationFile(folder) ?? join(folder, "kustomization.yaml");
-    const contents = contentsOf([...tree.kustomizations, ...tree.plugins]);
+    const contents = contentsByFile([...tree.kustomizations, ...tree.plugins]);
     const [own = { ...header, resources: scanned(folder) }] = contents.get(file) ?? [];
     contents.set(file, [change(own as Record<string, unknown>)]);
     return withFiles(contents, () => this.#build(folder, { checkout, reachesOut: tree.reachesOut }));
@@ -127,7 +126,7 @@ export class FluxBuild {
 }
 
 /** The documents of each file. */
-function contentsOf(sources: readonly Source[]): Map<string, unknown[]> {
+function contentsByFile(sources: readonly Source[]): Map<string, unknown[]> {
   const contents = new Map<string, unknown[]>();
   for (const { file, content } of new Set(sources)) contents.set(file, [...(contents.get(file) ?? []), content]);
   return contents;
@@ -163,7 +162,9 @@ export function componentsIn(folder: string): string[] {
     .filter((name) => isFolder(join(folder, name)))
     .filter((name) => {
       const file = kustomizationFile(join(folder, name));
-      return file !== undefined && (parse(readFileSync(file, "utf8")) as { kind?: string }).kind === "Component";
+      return (
+        file !== undefined && contentsOf(file).some((content) => isObject(content) && content["kind"] === "Component")
+      );
     })
     .sort();
 }

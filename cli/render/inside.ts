@@ -14,5 +14,8 @@ export const isBelow = (folder: string, path: string): boolean => {
 export function inside(checkout: string, folder: string, target: string): string | undefined {
   const path = join(folder, target);
   if (isAbsolute(target) || !isBelow(checkout, path)) return undefined;
-  return !existsSync(path) || isBelow(realpathSync(checkout), realpathSync(path)) ? path : undefined;
+  if (!existsSync(path)) return path;
+  const real = realpathSync.native(path);
+  // Mostly there is no link on the way.
+  return real === path || isBelow(realpathSync.native(checkout), real) ? path : undefined;
 }

@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
-import { parseDocument } from "yaml";
-import { type Files, groupOf, isObject, type Manifest, type Source } from "./files.ts";
+import { contentsIn, type Files, groupOf, isObject, type Manifest, type Source } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
 import type { FluxBuild, Reading } from "./generate.ts";
 import { inside } from "./inside.ts";
@@ -76,12 +75,6 @@ interface Patch {
   readonly operations: readonly { readonly operation: PatchOperation; readonly place: Place }[];
 }
 
-/** An inline patch; undefined when it is not YAML, which the build reports in kustomize's words. */
-function inlinePatch(text: string): unknown {
-  const document = parseDocument(text);
-  return document.errors.length > 0 ? undefined : document.toJS();
-}
-
 /** The operations of a JSON patch; none for a strategic merge patch. */
 function operations(
   files: Files,
@@ -93,7 +86,8 @@ function operations(
   const { patch: text, path: target } = patch;
   const path = typeof target === "string" ? inside(checkout, dirname(source.file), target) : undefined;
   const file = path === undefined ? undefined : files.documents(path)[0];
-  const content = typeof text === "string" ? inlinePatch(text) : file?.content;
+  // What is not YAML the build reports in kustomize's words.
+  const content = typeof text === "string" ? contentsIn(text)[0] : file?.content;
   if (!Array.isArray(content)) return [];
   return (content as PatchOperation[]).map((operation, at) => ({
     operation,

@@ -1,6 +1,6 @@
 import { type Document, parseAllDocuments } from "yaml";
 import { SubstitutionError, substitute, uses } from "./envsubst.ts";
-import { asFlux, isManifest, isObject, type Manifest, type Path } from "./files.ts";
+import { asFlux, isManifest, type Manifest, type Path } from "./files.ts";
 import type { Findings } from "./findings.ts";
 import type { Rendered, Step, Values } from "./fleet.ts";
 import { placeIn } from "./origin.ts";
@@ -16,12 +16,18 @@ export interface BuiltObject {
   readonly manifest: Manifest;
 }
 
-/** The objects of a build. */
-export function documents(text: string): BuiltObject[] {
-  return text
+const knownBuilds = new Map<string, readonly BuiltObject[]>();
+
+/** The objects of a build. Reads each text once, as {@link read} does. */
+export function documents(text: string): readonly BuiltObject[] {
+  const before = knownBuilds.get(text);
+  if (before) return before;
+  const objects = text
     .split(/^---$/m)
     .map((part) => ({ text: part, manifest: read(part) }))
     .filter((each): each is BuiltObject => isManifest(each.manifest));
+  knownBuilds.set(text, objects);
+  return objects;
 }
 
 const known = new Map<string, unknown>();
@@ -40,15 +46,29 @@ function read(text: string): unknown {
   return content;
 }
 
-/** Every text in an object, keys too, with its path. */
-export function texts(value: unknown, path: Path = []): { readonly path: Path; readonly text: string }[] {
-  if (typeof value === "string") return [{ path, text: value }];
-  if (Array.isArray(value)) return value.flatMap((item, index) => texts(item, [...path, index]));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const at = [...path, key];
-    return [...(key.includes("${") ? [{ path: at, text: key }] : []), ...texts(inner, at)];
-  });
+export interface Text {
+  readonly path: Path;
+  readonly text: string;
+}
+
+function addTexts(value: unknown, path: (string | number)[], found: Text[]): void {
+  if (typeof value === "string") {
+    if (value.includes("$")) found.push({ path: [...path], text: value });
+  } else if (typeof value === "object" && value !== null) {
+    for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+      path.push(key);
+      if (typeof key === "string" && key.includes("${")) found.push({ path: [...path], text: key });
+      addTexts(inner, path, found);
+      path.pop();
+    }
+  }
+}
+
+/** The texts in an object that may use a variable, keys too, with their paths. */
+export function texts(value: unknown): readonly Text[] {
+  const found: Text[] = [];
+  addTexts(value, [], found);
+  return found;
 }
 
 const isDisabled = ({ metadata }: Manifest): boolean =>

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { parse } from "yaml";
 import { asFlux, type Files, isFolder, isManifest, isObject, type Source, YamlError } from "./files.ts";
@@ -15,7 +15,7 @@ const names = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /** The kustomization file of a folder. */
 export function kustomizationFile(folder: string): string | undefined {
-  return names.map((name) => join(folder, name)).find((file) => existsSync(file) && !isFolder(file));
+  return names.map((name) => join(folder, name)).find((file) => existsSync(file) && !statSync(file).isDirectory());
 }
 
 export interface Tree {
@@ -152,7 +152,8 @@ export class Trees {
     }
     if (to === undefined) return this.#missing(place, target, is, "is outside the repository");
     if (!existsSync(to)) return this.#missing(place, target, is, "does not exist");
-    if (!isFolder(to)) return joined([this.#file(folder, to, is), { ...nothing, reachesOut: !isBelow(folder, to) }]);
+    if (!statSync(to).isDirectory())
+      return joined([this.#file(folder, to, is), { ...nothing, reachesOut: !isBelow(folder, to) }]);
     if ((is === "resource" || is === "component") && kustomizationFile(to)) return this.of(to);
     return this.#missing(place, target, is, "is a folder without a kustomization.yaml");
   }

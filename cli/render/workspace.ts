@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseDocument } from "yaml";
@@ -8,7 +8,7 @@ import { hubName } from "../../lib/names.ts";
 import { imageAddon } from "../app/auto-update.ts";
 import { foldersIn } from "../fleet/folders.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
-import { copyFiles } from "./copy.ts";
+import { copyFiles, removeFiles } from "./copy.ts";
 import { uncut } from "./cutter.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
@@ -248,6 +248,6 @@ export function openWorkspace(repos: string, { region, fleet }: WorkspaceOptions
     original: (file) => (isBelow(folder, file) ? join(repos, source(repos, uncut(relative(folder, file)))) : file),
     hubFolder: (name) => (ofOneHub ? oldHubFolder : hubFolder(name)),
     remake,
-    remove: () => rmSync(folder, { recursive: true }),
+    remove: () => removeFiles(folder),
   };
 }

@@ -87,6 +87,21 @@ const commits = (log: string): Commit[] =>
     .filter(Boolean)
     .map((line) => ({ commit: line.slice(0, 40), subject: line.slice(41) }));
 
+/** What never changes of commits, by the folder of the clone: the next look asks for most of it again. */
+const ofCommits = {
+  content: remembered((folder, commit) => answer(folder, "ls-tree", "--full-tree", commit, "--", ...ringFolders)),
+  hasComposition: remembered(
+    (folder, commit) =>
+      answer(folder, "ls-tree", "--full-tree", "-d", "--name-only", commit, "--", compositionFolder) !== "",
+  ),
+  foreign: remembered((folder, commit, main) => commits(answer(folder, "log", "--format=%H %s", commit, `^${main}`))),
+  changes: remembered((folder, from, to) => {
+    const paths = ringFolders.map((path) => `:(top)${path}`);
+    return commits(answer(folder, "log", "--format=%H %s", to, `^${from}`, "--", ...paths));
+  }),
+  subject: remembered((folder, commit) => answer(folder, "log", "--max-count=1", "--format=%s", commit)),
+};
+
 /** @throws UsageError when the folder is not a clone with its whole history. */
 export function requireClone(folder: string): void {
   const shallow = git(folder, "rev-parse", "--is-shallow-repository");
@@ -118,17 +133,12 @@ export function fetchHistory({ folder, remote, branch, patience = twoMinutes }: 
   return {
     main,
     tips: new Map(rings.map(([name, commit]) => [name.slice(ownRings.length + 1), commit])),
-    content: remembered((commit) => answer(folder, "ls-tree", "--full-tree", commit, "--", ...ringFolders)),
-    hasComposition: remembered(
-      (commit) => answer(folder, "ls-tree", "--full-tree", "-d", "--name-only", commit, "--", compositionFolder) !== "",
-    ),
+    content: (commit) => ofCommits.content(folder, commit),
+    hasComposition: (commit) => ofCommits.hasComposition(folder, commit),
     contains: remembered((commit, other) => contains(folder, commit, other)),
-    foreign: remembered((commit) => commits(answer(folder, "log", "--format=%H %s", commit, `^${main}`))),
-    changes: remembered((from, to) => {
-      const paths = ringFolders.map((path) => `:(top)${path}`);
-      return commits(answer(folder, "log", "--format=%H %s", to, `^${from}`, "--", ...paths));
-    }),
-    subject: remembered((commit) => answer(folder, "log", "--max-count=1", "--format=%s", commit)),
+    foreign: (commit) => ofCommits.foreign(folder, commit, main),
+    changes: (from, to) => ofCommits.changes(folder, from, to),
+    subject: (commit) => ofCommits.subject(folder, commit),
   };
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Document, isSeq } from "yaml";
 import { labelKeys } from "../../lib/labels.ts";
+import type { Schema } from "../../lib/openapi.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { changesTo, type FileChange } from "../change/files.ts";
 import { chosenFleetProblems, foldersIn, spokesIn } from "../fleet/folders.ts";
@@ -75,7 +76,7 @@ function clusterProblems(checkout: string, fleet: string, { clusters }: TeamRequ
 }
 
 /** What the definition refuses of the teams in a file, such as more of something than it takes. */
-function limitProblems(schema: object, { path, document }: Opened): Problem[] {
+function limitProblems(schema: Schema, { path, document }: Opened): Problem[] {
   const { teams } = document.toJS().spec ?? {};
   if (teams === undefined || teams === null) return [];
   return schemaProblems(schema, { teams }, { teams: path });

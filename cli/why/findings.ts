@@ -3,6 +3,7 @@ import { tidy } from "../../functions/spoke/failures.ts";
 import { at, condition, type KubeCondition, type KubeObject, textAt } from "../../functions/spoke/kube.ts";
 import { failureMessage, isHealthy } from "../../functions/spoke/observed.ts";
 import { informative } from "../../functions/spoke/status.ts";
+import { crossplaneAnnotations } from "../../lib/labels.ts";
 import { credentialIn } from "../../policies/lib/credentials.ts";
 import type { Node, Path } from "./paths.ts";
 import type { Details } from "./read.ts";
@@ -58,9 +59,19 @@ const logLines = (log: string): string[] =>
     .filter((line) => line.trim() !== "")
     .map((line) => `log: ${shownLine(line)}`);
 
+/** How far an object without a message is. */
+function stage(object: KubeObject): string {
+  const reason = condition(object, "Ready")?.reason;
+  const since = object.metadata.annotations?.[crossplaneAnnotations.createPending];
+  if (reason === "Creating" && since !== undefined) return `being created since ${since}`;
+  return reason ?? "not begun";
+}
+
 const says = (object: KubeObject): string | undefined => {
-  const message = failureMessage(object) ?? (isHealthy(object) ? undefined : condition(object, "Ready")?.message);
-  return message === undefined ? (isHealthy(object) ? undefined : "not begun") : tidy(message);
+  const failure = failureMessage(object);
+  if (failure === undefined && isHealthy(object)) return undefined;
+  const message = failure ?? condition(object, "Ready")?.message;
+  return message ? tidy(message) : stage(object);
 };
 
 const stepOf = ({ side, object }: Node, events: readonly KubeObject[]): Step => ({

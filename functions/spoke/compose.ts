@@ -10,6 +10,7 @@ import {
   versionCondition,
 } from "./conditions.ts";
 import { type Context, contextOf } from "./context.ts";
+import { withCreationFailure } from "./creation-failure.ts";
 import { isForeign, isToldToLeave } from "./foreign.ts";
 import { type Part, parts } from "./groups.ts";
 import type { Hub } from "./hub.ts";
@@ -115,7 +116,12 @@ function wanted(
   // Its owner has to do something, and nobody tells Crossplane when that is done.
   const isRefused = spoke.spec.network.existing !== undefined && network.problem !== undefined;
   const look = (manifest: KubeObject, object: KubeObject | undefined) =>
-    withLook(manifest, object, now, isRefused && isOnlyObserved(manifest) ? UNTIL_CHANGED : undefined);
+    withLook(
+      withCreationFailure(manifest, object),
+      object,
+      now,
+      isRefused && isOnlyObserved(manifest) ? UNTIL_CHANGED : undefined,
+    );
   const all = new Map<string, KubeObject>(
     [...entries].map(([key, { manifest }]) => [key, look(manifest, observed.objects.get(key))]),
   );

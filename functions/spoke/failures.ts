@@ -16,6 +16,15 @@ interface KnownFailure extends Omit<Failure, "message"> {
   readonly pattern: RegExp;
 }
 
+/** Matches a message about what AWS failed to create: Crossplane does not try again. */
+export const creationFailed = /AWS reports the status (CREATE_FAILED|FAILED)/;
+
+/** How to find out why instances don't become nodes (AWS re:Post, "How can I resolve managed node group creation failures"). */
+const findNodeCause =
+  "EKS launched the instances, but they didn't become Ready nodes of the cluster. The cause is in their console output (aws ec2 get-console-output " +
+  "--latest --instance-id <instance>) or in a run of the Systems Manager runbook AWSSupport-TroubleshootEKSWorkerNode; often the nodes can't reach " +
+  "the API server or AWS's endpoints, or their role lacks a policy";
+
 /** The first match counts. */
 const knownFailures: readonly KnownFailure[] = [
   // crossplane-runtime, pkg/reconciler/managed.
@@ -63,9 +72,20 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "name more types in spec.nodes.instanceTypes (or instanceTypes of the group in spec.nodeGroups), or set capacityType beside it to ON_DEMAND",
   },
+  // EKS User Guide, "Nodes fail to join cluster"; a failed group is checked no more, even if its nodes join later (aws/containers-roadmap#764).
+  {
+    pattern: /CREATE_FAILED.*NodeCreationFailure/s,
+    reason: "NodesNotJoined",
+    remedy: `${findNodeCause}. Correct it, then delete the managed resource on the hub (kubectl -n spokes delete nodegroups.eks.aws.m.upbound.io <name>): Crossplane deletes the node group and creates it again. EKS doesn't check a failed one again, even if its nodes join later`,
+  },
+  {
+    pattern: /NodeCreationFailure/,
+    reason: "NodesNotJoined",
+    remedy: `${findNodeCause}. Nodes that ran before are kept. Crossplane retries the update`,
+  },
   // What observed.ts says of a status; EKS has the reason, and the provider does not tell it.
   {
-    pattern: /AWS reports the status (CREATE_FAILED|FAILED)/,
+    pattern: creationFailed,
     reason: "CreationFailed",
     remedy:
       "AWS failed to make it, and Crossplane does not try again. aws eks describe-nodegroup or describe-cluster says why, under health. Another spec.nodes, or another group of that name in spec.nodeGroups, makes another node group; for the same one again, delete what failed (aws eks delete-nodegroup or delete-cluster): Crossplane makes it anew at its next look",
@@ -200,7 +220,8 @@ const absent = /external resource does not exist/i;
 /** Whether AWS has not what `object` may only observe. */
 export const isAbsent = (object: KubeObject): boolean => absent.test(failureMessage(object) ?? "");
 
-const MAX_CHARACTERS = 400;
+/** An error in a log is often a few hundred characters long, with its cause at the end. */
+const MAX_CHARACTERS = 1000;
 
 /** A controller's message without what differs between attempts, so that a retry does not change the condition. */
 export function tidy(message: string): string {

@@ -1,3 +1,4 @@
+import { creationFailure } from "./creation-failure.ts";
 import { at, condition, goesOn, isReady, type KubeObject, lacksAddress, statusInAws } from "./kube.ts";
 import type { Resource } from "./resources.ts";
 
@@ -56,9 +57,13 @@ export function failureMessage(object: KubeObject): string | undefined {
     return found?.status === status && found?.message ? [found.message] : [];
   });
   if (failed[0] !== undefined) return failed[0];
-  const inAws = statusInAws(object) ?? "";
-  if (troubled.includes(inAws)) return `AWS reports the status ${inAws}`;
   const ready = condition(object, "Ready");
+  const inAws = statusInAws(object) ?? "";
+  // Until a new creation has ended, the provider reports the status of the one before.
+  if (troubled.includes(inAws) && ready?.reason !== "Creating") {
+    const why = creationFailure(object);
+    return `AWS reports the status ${inAws}${why === undefined ? "" : `: ${why}`}`;
+  }
   // Before, the provider waits for AWS.
   if (ready?.status === "True" && lacksAddress(object)) return "AWS reports no address of it";
   // HealthCheckCanceled: a new commit came while Flux waited for the previous one; it starts again at once.

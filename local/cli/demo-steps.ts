@@ -8,6 +8,7 @@ import { factsOf } from "./facts.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, objects, problemOf, untilReady } from "./flux.ts";
 import { appGit } from "./git-method.ts";
+import { failureCheck } from "./given-up.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { chainLine, chainOf, isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
 import { fluxStates, hubKubectl, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
@@ -103,20 +104,22 @@ const appStep: Step<LocalFleet> = {
 };
 
 /** How far the demo's spoke is; undefined once it is Ready. */
-async function unreadySpoke(kubectl: Kubectl): Promise<string | undefined> {
+async function unreadySpoke(kubectl: Kubectl, check: ReturnType<typeof failureCheck>): Promise<string | undefined> {
   const spoke = (await spokesOf(kubectl)).find(({ metadata }) => metadata.name === demo.spoke);
   if (spoke === undefined) return `Flux to apply the spoke ${demo.spoke}`;
   if (isSpokeReady(spoke)) return undefined;
+  await check(spoke);
   return `${spokeLine(spoke)}; ${chainLine(demo.spoke, await chainOf(kubectl, demo.spoke))}`;
 }
 
 const readyStep: Step<LocalFleet> = {
   name: `wait until spoke ${demo.spoke} is Ready`,
-  run: async (fleet, report) => {
+  run: async (fleet, report, signal) => {
     const instance = fleet.instance();
     if (!(await isSpokeWanted(fleet))) return report(`there is no spoke ${demo.spoke}`);
     const kubectl = await hubKubectl(instance, fleet.stack);
-    await untilReady(async () => [await unreadySpoke(kubectl)], SPOKE_SECONDS, report);
+    const check = failureCheck(kubectl);
+    await untilReady(async () => [await unreadySpoke(kubectl, check)], { seconds: SPOKE_SECONDS, report, signal });
   },
 };
 
@@ -128,7 +131,7 @@ async function problemsOf(kubectl: Kubectl): Promise<string[]> {
 
 const answerStep: Step<LocalFleet> = {
   name: `wait until ${demo.app} answers on ${demo.spoke}`,
-  run: async (fleet, report) => {
+  run: async (fleet, report, signal) => {
     const instance = fleet.instance();
     if (!(await isAppWanted(fleet))) return report(`there is no ${demo.app} on ${demo.spoke}`);
     const program = join(instance.paths.bin, "kubectl");
@@ -146,8 +149,7 @@ const answerStep: Step<LocalFleet> = {
           ),
         ];
       },
-      APP_SECONDS,
-      report,
+      { seconds: APP_SECONDS, report, signal },
     );
   },
 };

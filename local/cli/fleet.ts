@@ -1,5 +1,6 @@
 import { type Instance, openInstance } from "../instance/index.ts";
 import { stackExists } from "../pulumi/cli/index.ts";
+import { type ProcessStatus, supervisorOf } from "../supervisor/client.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { ensureToolchain, isBuilt, isFilled, offerIn, type Toolchain } from "../toolchain/index.ts";
 import { type Choices, settleChoices } from "./choices.ts";
@@ -17,7 +18,12 @@ export interface LocalFleet {
 }
 
 export interface NewLocalFleet extends LocalFleet {
-  /** The machine is fit and has the toolchain. */
+  /** The instance's processes; none before there is an instance. */
+  readonly processes: () => Promise<readonly ProcessStatus[]>;
+  /** Checks that the machine can run the embedded cloud. */
+  readonly checkStep: Step<unknown>;
+  readonly toolchainStep: Step<unknown>;
+  /** Both. */
   readonly machineSteps: readonly Step<unknown>[];
   /** The folder is an instance. */
   readonly instanceStep: Step<unknown>;
@@ -31,22 +37,20 @@ export function newLocalFleet(dir: string, stack: string, wanted: Partial<Choice
     if (value === undefined) throw new Error(`there is no ${what} yet: the machine steps come first`);
     return value;
   };
-  const machineSteps: Step<unknown>[] = [
-    {
-      name: "check the machine",
-      run: async () => {
-        const offered = (await offerIn()) !== undefined;
-        const path = cacheRoot();
-        await preflight({ path, complete: await isFilled(path), built: await isBuilt(path), offered }, dir);
-      },
+  const checkStep: Step<unknown> = {
+    name: "check the machine",
+    run: async () => {
+      const offered = (await offerIn()) !== undefined;
+      const path = cacheRoot();
+      await preflight({ path, complete: await isFilled(path), built: await isBuilt(path), offered }, dir);
     },
-    {
-      name: "prepare the toolchain",
-      run: async (_, report) => {
-        toolchain = await ensureToolchain(report);
-      },
+  };
+  const toolchainStep: Step<unknown> = {
+    name: "prepare the toolchain",
+    run: async (_, report) => {
+      toolchain = await ensureToolchain(report);
     },
-  ];
+  };
   const instanceStep: Step<unknown> = {
     name: "open the instance",
     run: async (_, report) => {
@@ -60,7 +64,10 @@ export function newLocalFleet(dir: string, stack: string, wanted: Partial<Choice
     stack,
     toolchain: () => made("toolchain", toolchain),
     instance: () => made("instance", instance),
-    machineSteps,
+    processes: async () => (instance === undefined ? [] : supervisorOf(instance).list()),
+    checkStep,
+    toolchainStep,
+    machineSteps: [checkStep, toolchainStep],
     instanceStep,
   };
 }

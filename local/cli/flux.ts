@@ -118,15 +118,19 @@ export function waitingLine(waiting: readonly string[], of: number): string {
   return `waiting for ${count}${named.join("; ")}${others > 0 ? `; and ${others} more` : ""}`;
 }
 
-/**
- * Waits until every object that `list` gives is Ready, and there is at least one; reports what it waits for whenever that changes.
- * @param pause milliseconds between two looks
- */
+interface Wait {
+  readonly seconds: number;
+  readonly report: (detail: string) => void;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds between two looks. */
+  readonly pause?: number;
+}
+
+/** Waits until every object that `list` gives is Ready, and there is at least one; reports what it waits for whenever that changes. */
 export async function untilReady(
   list: () => Promise<readonly (string | undefined)[]>,
-  seconds: number,
-  report: (detail: string) => void,
-  pause = POLL_MS,
+  { seconds, report, signal, pause = POLL_MS }: Wait,
 ): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   let said = "";
@@ -139,6 +143,6 @@ export async function untilReady(
     const now = waitingLine(waiting, states.length);
     if (now !== said) report(now);
     said = now;
-    await sleep(pause);
+    await sleep(pause, undefined, signal && { signal });
   }
 }

@@ -1,4 +1,5 @@
 import type { ProcessStatus } from "../supervisor/client.ts";
+import { exitsLine, keepsExiting } from "../supervisor/exits.ts";
 import { type KubernetesObject, unready } from "./flux.ts";
 import { isSpokeReady, type Spoke, spokeLine } from "./spokes.ts";
 
@@ -61,15 +62,16 @@ export function clusterNotes(name: string, status: string | undefined): Note[] {
 }
 
 /** What there is to say of the processes of an instance. */
-export function processNotes(processes: readonly Pick<ProcessStatus, "id" | "state">[]): Note[] {
+export function processNotes(processes: readonly ProcessStatus[]): Note[] {
   if (processes.length === 0)
     return [{ sort: "problem", text: "no process runs: the supervisor is gone or nothing was started" }];
-  return processes
-    .filter(({ state }) => state !== "ready")
-    .map(({ id, state }) => ({
-      sort: state === "starting" || state === "stopping" ? "progress" : "problem",
-      text: `process ${id} is ${state}`,
-    }));
+  return processes.flatMap((process): Note[] => {
+    const { id, state, log } = process;
+    if (keepsExiting(process)) return [{ sort: "problem", text: `process ${id} ${exitsLine(process)}. Log: ${log}` }];
+    if (state === "ready") return [];
+    const sort = state === "starting" || state === "stopping" ? "progress" : "problem";
+    return [{ sort, text: `process ${id} is ${state}` }];
+  });
 }
 
 /** What there is to say while a command brings up or removes the instance, whatever is there so far. */

@@ -5,6 +5,7 @@ import { OVERLAY_PROBE_PREFIX } from "../instance/folder.ts";
 import { CommandError, folderProblem, hierarchies, INSTANCE_FOLDER, run } from "../instance/index.ts";
 import { allProcesses, markIn, seesOurFiles } from "../instance/processes.ts";
 import { hasApt } from "../product.ts";
+import { CHECKOUT } from "../product-paths.ts";
 import { CACHE_FOLDER } from "../toolchain/cache.ts";
 import { findOwn, lackingWithoutApt } from "../toolchain/system.ts";
 import { type Cache, GIB, type Machine, missing, neededTools, toFill } from "./preflight.ts";
@@ -61,12 +62,17 @@ const python = async (program: string): Promise<boolean> =>
   Boolean(await output(["python3", "-c", `${program}; print(1)`]));
 
 const OVERLAY_PROBE = `
-dir=$(mktemp -d "$1/${OVERLAY_PROBE_PREFIX}XXXXXX") && trap 'umount "$dir/merged" 2>/dev/null; rm -rf "$dir"' EXIT
-mkdir "$dir/lower" "$dir/upper" "$dir/work" "$dir/merged"
-mount -t overlay overlay -o "lowerdir=$dir/lower,upperdir=$dir/upper,workdir=$dir/work" "$dir/merged"`;
+dir=$(mktemp -d "$1/${OVERLAY_PROBE_PREFIX}XXXXXX") || exit
+trap 'umount "$dir/merged" 2>/dev/null; rm -rf "$dir"' EXIT
+cd "$dir" && mkdir lower upper work merged &&
+mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged`;
 
 /** The folder, or the nearest above it that exists. */
 const existing = (path: string): string => (existsSync(path) ? path : existing(dirname(path)));
+
+/** Why no overlay file system can be mounted in a directory, or above it where it doesn't exist yet. Leaves nothing behind. */
+export const overlayProblem = (dir: string): Promise<string | undefined> =>
+  problem(run(["unshare", "--mount", "sh", "-c", OVERLAY_PROBE, "sh", existing(dir)]));
 
 function freeBytes(path: string): number {
   const { bavail, bsize } = statfsSync(existing(path));
@@ -82,12 +88,18 @@ const isInstances = (pid: number) => markIn(text(`/proc/${pid}/environ`)) !== un
 
 const text = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
+/** The directories whose paths programs read; that of the instance only where it isn't in the checkout. */
+export const placesOf = (dir: string, cache: string): Machine["places"] => [
+  { path: CHECKOUT, what: "this clone", otherwise: "Move it to another directory" },
+  ...(dir.startsWith(`${CHECKOUT}/`) ? [] : [{ path: dir, what: "FLEET_LOCAL_DIR", otherwise: "Name another" }]),
+  { path: cache, what: "the toolchain's cache", otherwise: "Set FLEET_CACHE_DIR to another directory" },
+];
+
 /** Looks at this machine, and tries an overlay mount beside `dir`, the instance's folder. Leaves nothing behind. */
 async function inspect(cache: Cache, dir: string): Promise<Machine> {
   const { go, disk } = toFill(cache);
   const folders = await Promise.all([folderProblem(INSTANCE_FOLDER, dir), folderProblem(CACHE_FOLDER, cache.path)]);
   const folderProblems = folders.filter((found) => found !== undefined);
-  const overlay = ["unshare", "--mount", "sh", "-c", OVERLAY_PROBE, "sh", existing(dir)] as const;
   return {
     platform: process.platform,
     architecture: process.arch,
@@ -95,11 +107,12 @@ async function inspect(cache: Cache, dir: string): Promise<Machine> {
     tools: await Promise.all(neededTools(go).map(async (tool) => ({ ...tool, found: await output(tool.argv) }))),
     venv: (await python("import ensurepip, venv")) || ((await python("import venv")) && hasApt()),
     systemProblems: hasApt() ? [] : lackingWithoutApt(await findOwn()),
+    places: placesOf(dir, cache.path),
     folderProblems,
     kubelet: ownKubelet(),
     namespaceProblem: await problem(run(["unshare", "--net", "true"])),
     // It writes into the folder, which may be somebody else's.
-    overlayProblem: folderProblems.length > 0 ? undefined : await problem(run(overlay)),
+    overlayProblem: folderProblems.length > 0 ? undefined : await overlayProblem(dir),
     cgroupProblem: await problem(hierarchies()),
     memory: totalmem(),
     disks: [

@@ -54,8 +54,14 @@ export async function isLockStale(instance: Instance): Promise<boolean> {
   return (await locks(instance)).length > 0 && (await running(instance)) === undefined;
 }
 
-/** Gives every whole line that is appended to a file from an offset on, until `ended` says so and the file is read. */
-async function follow(file: string, offset: number, ended: () => Promise<boolean>, onLine: (line: string) => void) {
+/** Gives every whole line that is appended to a file from an offset on, until `ended` says so and the file is read, or `signal` is aborted. */
+async function follow(
+  file: string,
+  offset: number,
+  ended: () => Promise<boolean>,
+  onLine: (line: string) => void,
+  signal?: AbortSignal,
+) {
   const handle = await open(file, "r");
   try {
     let position = offset;
@@ -70,7 +76,7 @@ async function follow(file: string, offset: number, ended: () => Promise<boolean
       rest = lines.pop() ?? "";
       for (const line of lines) onLine(line);
       if (last) break;
-      await sleep(POLL_MS);
+      await sleep(POLL_MS, undefined, signal && { signal });
     }
     if (rest !== "") onLine(rest);
   } finally {
@@ -78,12 +84,19 @@ async function follow(file: string, offset: number, ended: () => Promise<boolean
   }
 }
 
-/** Waits for the operation that an interrupted command left behind, if there is one, and shows its output from the beginning. */
-export async function awaitOperation(instance: Instance, onLine: (line: string) => void): Promise<void> {
+/**
+ * Waits for the operation that an interrupted command left behind, if there is one, and shows its output from the beginning. It goes
+ * on when `signal` ends the wait.
+ */
+export async function awaitOperation(
+  instance: Instance,
+  onLine: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   const left = await running(instance);
   if (left !== undefined) {
     onLine(`${left.title} of an interrupted command still runs (process ${left.pid}): waiting for its end`);
-    await follow(left.log, left.offset, async () => (await running(instance)) === undefined, onLine);
+    await follow(left.log, left.offset, async () => (await running(instance)) === undefined, onLine, signal);
   }
   await rm(recordOf(instance), { force: true });
 }
@@ -111,12 +124,14 @@ export interface OperationSpec {
 
 /**
  * Runs an operation in a session of its own and shows its output; resolves to its exit code. INT and TERM to this process
- * cancel it kindly; when this process is killed it goes on, and the next command waits for it.
+ * cancel it kindly, and so does `signal`, after two minutes by force; when this process is killed it goes on, and the next command
+ * waits for it.
  */
 export async function runOperation(
   instance: Instance,
   spec: OperationSpec,
   onLine: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<number> {
   const path = operationLog(instance);
   const log = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
@@ -139,7 +154,14 @@ export async function runOperation(
     onLine(`cancelling ${spec.title}: what is in flight is finished first`);
     child.kill("SIGINT");
   };
+  let force: NodeJS.Timeout | undefined;
+  const end = () => {
+    cancel();
+    force = setTimeout(() => child.pid && kill(-child.pid), CANCEL_SECONDS * 1000);
+  };
   process.on("SIGINT", cancel).on("SIGTERM", cancel);
+  signal?.addEventListener("abort", end);
+  if (signal?.aborted) end();
   try {
     if (child.pid !== undefined) {
       const startTime = (await statOf(child.pid))?.startTime ?? 0;
@@ -150,6 +172,8 @@ export async function runOperation(
     return await watched;
   } finally {
     process.off("SIGINT", cancel).off("SIGTERM", cancel);
+    signal?.removeEventListener("abort", end);
+    clearTimeout(force);
     await rm(recordOf(instance), { force: true });
   }
 }

@@ -53,6 +53,8 @@ export interface Machine {
   readonly venv: boolean;
   /** What neither the machine nor its distribution's packages have; empty where there is apt. */
   readonly systemProblems: readonly string[];
+  /** The directories whose paths programs read, and how to have another one. */
+  readonly places: readonly { readonly path: string; readonly what: string; readonly otherwise: string }[];
   /** Why the folders of the instance and the cache can't be used: what else is in them. */
   readonly folderProblems: readonly string[];
   /** Id of the machine's own kubelet. */
@@ -112,6 +114,7 @@ export function missing(machine: Machine): string[] {
       !machine.venv &&
       "python3 can't make virtual environments (no module venv, or no ensurepip and no apt-get to take pip from): install its venv package, such as python3-venv",
     ...machine.systemProblems,
+    ...machine.places.map(placeProblem),
     ...machine.folderProblems,
     machine.kubelet !== undefined &&
       `a kubelet runs on this machine (process ${machine.kubelet}): ours would remove its device plugins' sockets in /var/lib/kubelet and change its settings; use another machine or a VM`,
@@ -136,6 +139,27 @@ export function missing(machine: Machine): string[] {
       `the range 100.64.0.0/10 is used by something else here (a VPN?): ${machine.foreignRoutes.join(", ")}; switch that off`,
   ];
   return lacks.filter((lack) => lack !== false);
+}
+
+/** Characters that a path can't contain. Spaces, other punctuation, letters of any language and paths of 3,000 characters work: all were tried. */
+const UNUSABLE: readonly [characters: RegExp, why: string][] = [
+  [/[:;]/, "separates the entries of PATH, KUBECONFIG and LD_LIBRARY_PATH"],
+  [/\$/, "begins a variable where the AWS CLI reads a path"],
+  [/"/, "ends a value in the configuration of apt"],
+  [/[*?[\\]/, "has a meaning in the patterns of Node.js, helm and Prometheus"],
+  [/\p{Cc}/u, "is a control character, which YAML excludes"],
+];
+
+/** Names every character that can't be in a path, and why. */
+function placeProblem({ path, what, otherwise }: Machine["places"][number]): string | false {
+  const found = UNUSABLE.flatMap(([characters, why]) => {
+    const [character] = characters.exec(path) ?? [];
+    return character === undefined ? [] : [`${JSON.stringify(character)} ${why}`];
+  });
+  return (
+    found.length > 0 &&
+    `${what} is ${JSON.stringify(path)}, which programs would misread: ${found.join("; ")}. ${otherwise}`
+  );
 }
 
 function toolProblem({ name, argv: [command], least, found }: Tool): string | false {

@@ -163,23 +163,25 @@ export async function readPulumi(instance: Instance, args: readonly string[]): P
 /**
  * Runs a Pulumi command that changes the stack, after what an interrupted one left: a running one is waited for, the lock
  * of one that is gone is removed. Rejects when it fails, with where its log is.
+ * @param signal cancels the command
  */
 export async function changeStack(
   instance: Instance,
   stack: string,
   args: readonly string[],
   report: Report,
+  signal?: AbortSignal,
 ): Promise<void> {
   const onLine = (line: string) => isNoise(line) || report(line, /\bwarning:/.test(line));
   const common = ["--stack", stack, "--yes"];
-  await awaitOperation(instance, onLine);
+  await awaitOperation(instance, onLine, signal);
   if (await isLockStale(instance)) {
     onLine("removing the lock that an interrupted Pulumi left");
     await readPulumi(instance, ["cancel", ...common]);
   }
   const title = `pulumi ${args[0]}`;
   const spec = await pulumiOn(instance, [...args, ...common, "--non-interactive"]);
-  const code = await runOperation(instance, { title, ...spec }, onLine);
+  const code = await runOperation(instance, { title, ...spec }, onLine, signal);
   if (code !== 0)
     throw new Error(`${title} ended with exit code ${code}: its output is above, and in ${operationLog(instance)}`);
 }

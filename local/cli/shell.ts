@@ -1,8 +1,6 @@
 import { join } from "node:path";
+import { quote, script } from "../instance/command.ts";
 import { type Instance, writeAtomic } from "../instance/index.ts";
-
-/** A value as one word of a POSIX shell. */
-export const quote = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
 
 /** The lines of `<dir>/env`, to be sourced by sh or bash; the instance's tools come first on PATH. */
 export function environmentFile(variables: Readonly<Record<string, string>>, bin: string): string {
@@ -11,10 +9,6 @@ export function environmentFile(variables: Readonly<Record<string, string>>, bin
   const path = `case ":$PATH:" in *:${quote(bin)}:*) ;; *) export PATH=${quote(bin)}":$PATH" ;; esac`;
   return `${[...lines, path].join("\n")}\n`;
 }
-
-/** A shell script that becomes a program, after the lines of `before`. */
-export const script = (program: readonly string[], before: readonly string[] = []) =>
-  `${["#!/bin/sh", ...before, `exec ${program.map(quote).join(" ")} "$@"`].join("\n")}\n`;
 
 /** Writes an executable script. */
 export async function writeScript(

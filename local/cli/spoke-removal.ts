@@ -71,7 +71,7 @@ export async function removeThroughGit(bare: string, fleet: string, kubectl: Kub
     const guarded = (await spokesOf(kubectl)).filter(({ spec }) => spec.deletionProtection === true);
     return [undefined, ...guarded.map(({ metadata }) => `${metadata.name}: protected`)];
   };
-  await untilReady(stillProtected, ARRIVAL_SECONDS, report);
+  await untilReady(stillProtected, { seconds: ARRIVAL_SECONDS, report });
 
   const remove = `Remove ${folders.map((folder) => basename(folder)).join(", ")}`;
   const commit = await commitTo(bare, remove, async (checkout) => {
@@ -84,7 +84,7 @@ export async function removeThroughGit(bare: string, fleet: string, kubectl: Kub
     await kubectl(["delete", "spoke", metadata.name, "--namespace", spokeApi.namespace, "--wait=false"]);
   }
   const left = async () => [undefined, ...(await spokesOf(kubectl)).map(spokeLine)];
-  await untilReady(left, REMOVAL_SECONDS, report).catch((error: Error) => {
+  await untilReady(left, { seconds: REMOVAL_SECONDS, report }).catch((error: Error) => {
     throw new Error(`${error.message}\ndocs/guides/remove-a-hub.md says what to do with a spoke that does not go`);
   });
 }
@@ -111,6 +111,7 @@ export const removeSpokesStep: Step<LocalFleet> = {
     if (kubectl === undefined) return report("no hub runs: nothing to remove");
     const bare = bareRepository(fleet.instance(), "gitops-system");
     await removeThroughGit(bare, await fleetNameOf(fleet.stack), kubectl, report);
-    await untilReady(async () => [undefined, ...(await inventoryOf(kubectl))], ARRIVAL_SECONDS, report);
+    const noted = async () => [undefined, ...(await inventoryOf(kubectl))];
+    await untilReady(noted, { seconds: ARRIVAL_SECONDS, report });
   },
 };

@@ -4,6 +4,7 @@ import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registerDeployKeys } from "../git/index.ts";
+import { withVariables } from "../instance/command.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { type ClusterAccess, notApplied, type Surroundings } from "../product.ts";
 import { productPaths, STACKS } from "../product-paths.ts";
@@ -63,13 +64,8 @@ const toolsStep: Step<LocalFleet> = {
       mirrors: await mirrorConfig(instance, charts),
       chartsHost: CHARTS_HOST,
     });
-    const helm = (environment: Record<string, string>) => [
-      "env",
-      ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
-      toolchain.bin("helm"),
-    ];
     // Pulumi's is not logged in: charts come with the credential that the stack gives, or not at all.
-    await writeScript(helmOf(instance), helm(trustEnvironment(instance)));
+    await writeScript(helmOf(instance), withVariables(trustEnvironment(instance), toolchain.bin("helm")));
     await writeSsh(instance);
     await writeSurroundings(instance);
     await writeShellFiles(
@@ -77,7 +73,7 @@ const toolsStep: Step<LocalFleet> = {
       shellEnvironment(instance, (name) => toolchain.bin(name)),
       {
         pulumi: [process.execPath, join(LOCAL, "pulumi", "cli", "main.ts")],
-        helm: helm(clientEnvironment(instance)),
+        helm: withVariables(clientEnvironment(instance), toolchain.bin("helm")),
         fleet: [process.execPath, productPaths.fleet],
         account: [process.execPath, join(LOCAL, "cli", "account.ts")],
         "deploy-key": [process.execPath, join(LOCAL, "git", "deploy-key.ts")],
@@ -109,8 +105,8 @@ async function writeSurroundings(instance: Instance): Promise<void> {
 
 const upStep: Step<LocalFleet> = {
   name: "bring up the hub: pulumi up",
-  run: (fleet, report) =>
-    changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview", "--suppress-outputs"], report),
+  run: (fleet, report, signal) =>
+    changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview", "--suppress-outputs"], report, signal),
 };
 
 /** The public halves of the deploy keys, from the stack's output `deployPublicKeys`, as read-only keys of their repositories. */
@@ -195,7 +191,7 @@ export const podStates = async (kubectl: Kubectl) => (await objects(kubectl, ["p
 
 const fluxStep: Step<LocalFleet> = {
   name: "wait until Flux has applied the repository",
-  run: async (fleet, report) => {
+  run: async (fleet, report, signal) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
     const applied = async () => {
       await reconcileNow(kubectl);
@@ -206,8 +202,7 @@ const fluxStep: Step<LocalFleet> = {
           revision = await headRevision(fleet.instance(), "gitops-system");
           return hubStates(kubectl, revision);
         },
-        FLUX_SECONDS,
-        report,
+        { seconds: FLUX_SECONDS, report, signal },
       );
       report(
         `every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} by ${(await choicesOf(fleet.instance())).git}`,
@@ -221,9 +216,9 @@ const fluxStep: Step<LocalFleet> = {
 
 const podsStep: Step<LocalFleet> = {
   name: "wait until all pods are Ready",
-  run: async (fleet, report) => {
+  run: async (fleet, report, signal) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
-    await untilReady(() => podStates(kubectl), PODS_SECONDS, report);
+    await untilReady(() => podStates(kubectl), { seconds: PODS_SECONDS, report, signal });
   },
 };
 

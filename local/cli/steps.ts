@@ -11,15 +11,21 @@ export type Report = (detail: string, stays?: boolean) => void;
 export interface Step<Context> {
   /** What it does, as people read it: "start the AWS API". */
   readonly name: string;
-  readonly run: (context: Context, report: Report) => Promise<void>;
+  /** @param signal aborted when the step can't succeed any more: it then ends its waits and the commands that it runs */
+  readonly run: (context: Context, report: Report, signal?: AbortSignal) => Promise<void>;
 }
+
+/**
+ * Watches over a step. Rejects when the step can't succeed any more. It ends when `signal` is aborted, and then rejects with what else is
+ * wrong at that moment: if the step failed, that might be the reason.
+ */
+export type Guard = (signal: AbortSignal) => Promise<void>;
 
 /** A step failed: the message says which, why, and where to look. */
 export class StepError extends Error {
   constructor(step: string, cause: unknown, logs: string) {
     super(
-      `could not ${step}: ${cause instanceof Error ? cause.message : String(cause)}\n` +
-        `Logs: ${logs}. Running the same command again continues here.`,
+      `could not ${step}: ${messageOf(cause)}\n` + `Logs: ${logs}. Running the same command again continues here.`,
       { cause },
     );
     this.name = "StepError";
@@ -29,16 +35,41 @@ export class StepError extends Error {
 /** How long each step took, in milliseconds, in the order in which they ran. */
 export type Timings = ReadonlyMap<string, number>;
 
-/**
- * Runs steps in order and shows which of how many runs, and the time of each. Rejects with StepError at the first failure.
- * @param durations how long they took before: on a terminal it is shown how long they probably still take
- */
+interface StepOptions {
+  /** @default the process's standard output */
+  readonly terminal?: Terminal | undefined;
+  /** How long the steps took before: on a terminal it is shown how long they probably still take. */
+  readonly durations?: Durations | undefined;
+  /** Runs next to each step and aborts it. */
+  readonly guard?: Guard;
+}
+
+/** Runs work next to a guard, until both have ended. */
+async function guarded(work: (signal: AbortSignal) => Promise<void>, guard: Guard): Promise<void> {
+  const over = new AbortController();
+  const both = [work(over.signal), guard(over.signal)] as const;
+  const failure = await Promise.race(both).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  over.abort();
+  const [, watch] = await Promise.allSettled(both);
+  if (failure === undefined) return;
+  const also = watch.status === "rejected" && watch.reason !== failure.error ? `\n${messageOf(watch.reason)}` : "";
+  throw new Error(`${messageOf(failure.error)}${also}`, { cause: failure.error });
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const noGuard: Guard = (signal) =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+/** Runs steps in order and shows which of how many runs, and the time of each. Rejects with StepError at the first failure. */
 export async function runSteps<Context>(
   steps: readonly Step<Context>[],
   context: Context,
   logs: string,
-  terminal: Terminal = standardOutput,
-  durations?: Durations,
+  { terminal = standardOutput, durations, guard = noGuard }: StepOptions = {},
 ): Promise<Timings> {
   const timings = new Map<string, number>();
   const width = String(steps.length).length;
@@ -47,7 +78,7 @@ export async function runSteps<Context>(
     const left = durations && ((elapsed: number) => timeLeft(durations, names, elapsed));
     const shown = display(terminal, `[${String(index + 1).padStart(width)}/${steps.length}]`, step.name, left);
     try {
-      await step.run(context, shown.detail);
+      await guarded((signal) => step.run(context, shown.detail, signal), guard);
     } catch (error) {
       shown.failed();
       throw new StepError(step.name, error, logs);

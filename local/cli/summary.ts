@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { appUrl } from "../app/process.ts";
+import { quote } from "../instance/command.ts";
 import type { Instance } from "../instance/index.ts";
 import { demo, deployerArn, machineCidr, sshUrlOf } from "./demo.ts";
 import type { Door } from "./doors.ts";
@@ -20,14 +21,14 @@ export interface Present {
 const cloned = ({ git }: Instance["paths"], ...repositories: readonly string[]) =>
   [
     'cd "$(mktemp -d)"',
-    ...repositories.map((name) => `git clone ${join(git, `${name}.git`)}`),
+    ...repositories.map((name) => `git clone ${quote(join(git, `${name}.git`))}`),
     `cd ${repositories.at(-1)}`,
   ].join(" && ");
 
 /** What a person can do with the hub. */
 const onTheHub = ({ paths, awsEndpoint }: Instance) => `
 The hub is running. To use it from this shell:
-  . ${paths.env}
+  . ${quote(paths.env)}
 
   kubectl get pods -A                       the hub's pods; kubeconfig: ${paths.kubeconfig}
   kubectl get kustomizations -n flux-system what Flux applies
@@ -107,7 +108,7 @@ export function summary(instance: Instance, present: Present): string {
     ...(present.withApp.includes(second.spoke) ? [] : [addApp(instance)]),
     `
 npm run status    what runs, restarts, what is not Ready
-npm test          the tests, on an instance of their own
+npm test          checks, tests and one story of a fleet, on a temporary instance
 npm run down      removes everything
 Logs: ${join(instance.dir, "logs")}
 `,

@@ -107,6 +107,6 @@ export async function tearDown(
       ]
     : [cancelStep];
   const steps = [...destroy, stopStep, checkStep, stateStep];
-  await runSteps(steps, { ...fleet, instance: () => known }, logs, quiet ? silent : undefined);
+  await runSteps(steps, { ...fleet, instance: () => known }, logs, quiet ? { terminal: silent } : {});
   return true;
 }

@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { PutUserPolicyCommand } from "@aws-sdk/client-iam";
 import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { bareRepository, commitTo } from "../git/index.ts";
+import { quote } from "../instance/command.ts";
 import type { Instance } from "../instance/index.ts";
 import { awsProofPolicy, contentNames } from "../product.ts";
 import { CHECKOUT, STACKS, stackFileName } from "../product-paths.ts";
@@ -18,7 +19,7 @@ import { foreground } from "./foreground.ts";
 import { withTemporaryInstance } from "./interruptible.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { registryStep } from "./registry-step.ts";
-import { quote, writeScript } from "./shell.ts";
+import { writeScript } from "./shell.ts";
 import { pulumiSteps } from "./stack-steps.ts";
 import { runSteps } from "./steps.ts";
 

@@ -44,18 +44,19 @@ const linesOf = ({ message, stack, diff }: Failed): string[] => [
 ];
 
 /**
- * The end of a run: each failed test with its message and how values differ, shortened, then the counts. What vitest itself prints of
- * them stands above the removal of the tests' instance, out of sight where only the end of a log is kept.
+ * Each failed test with its message and the difference, shortened. vitest's own output of them can be out of sight, above the removal of
+ * the tests' instance.
  */
-export function closingLines(results: TestResults | undefined): string[] {
-  if (results === undefined) return ["no test was run"];
-  const { passed, failed, skipped, failures } = results;
-  const said = failures.flatMap(({ where = "outside of the tests", errors }) => [
-    `FAILED ${where}`,
-    ...errors.flatMap(linesOf),
-  ]);
-  return [...said, `${passed} passed, ${failed} failed, ${skipped} skipped`];
-}
+export const failureLines = ({ failures }: TestResults): string[] =>
+  failures.flatMap(({ where = "outside of the tests", errors }) => [`FAILED ${where}`, ...errors.flatMap(linesOf)]);
+
+/** `12 passed, 1 failed`; without the counts that are 0, except the first. */
+export const countsOf = ({ passed, failed, skipped }: TestResults): string =>
+  [
+    `${passed} passed`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+  ].join(", ");
 
 const errorsOf = (test: TestCase): readonly Failed[] => test.result().errors ?? [];
 

@@ -1,47 +1,82 @@
-// `npm test`: the machine, the toolchain, what only tests run, then all tests. Arguments go to vitest.
+// `npm test`: format, lint, types, unit and integration tests, then the story of a fleet on the embedded cloud. With arguments, which go to
+// vitest, it runs only what they choose. `npm run test:e2e` runs all other end-to-end tests.
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readJson } from "../instance/index.ts";
 import { CHECKOUT } from "../product-paths.ts";
 import { main } from "./command.ts";
 import { newLocalFleet } from "./fleet.ts";
 import { foreground } from "./foreground.ts";
 import { interruptible } from "./interruptible.ts";
-import { runSteps } from "./steps.ts";
+import { runSteps, type Step } from "./steps.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { closingLines, RESULTS_FILE, type TestResults } from "./test-results.ts";
+import { closingLines, exitCode, type Part, type PartResult, type Phase, runPhases } from "./test-parts.ts";
 import { testToolsStep } from "./test-tools.ts";
+import { projectPart, vitest } from "./vitest.ts";
 
-/** The projects of vitest.config.ts that a run without a choice is made of. */
-const DEFAULT_PROJECTS = ["unit", "integration", "e2e"].map((name) => `--project=${name}`);
+/** The argument that chooses all end-to-end tests except the story and the long ones. */
+const E2E = "--all-e2e";
 
-/** Runs vitest to its end and gives its exit code, 130 when it was interrupted; its results go into a file. */
-function vitest(args: readonly string[], dir: string, results: string): Promise<number> {
-  const own = ["file-times.ts", "test-results.ts"].map((file) => join(import.meta.dirname, file));
-  const reporters = ["default", ...own].map((reporter) => `--reporter=${reporter}`);
-  const projects = args.some((argument) => argument.startsWith("--project")) ? [] : DEFAULT_PROJECTS;
-  const program = join(CHECKOUT, "node_modules", "vitest", "vitest.mjs");
-  const argv = [process.execPath, program, "run", ...reporters, ...projects, ...args] as const;
-  return foreground(argv, { cwd: CHECKOUT, env: { ...process.env, FLEET_TEST_DIR: dir, [RESULTS_FILE]: results } });
+/** The part that runs steps which the parts after it need. */
+const prepared = (name: string, covers: string, steps: readonly Step<unknown>[], logs: string): Part => ({
+  name,
+  covers,
+  isRequired: true,
+  run: async () => {
+    await runSteps(steps, undefined, logs);
+    return { code: 0 };
+  },
+});
+
+/** `npm run check`. */
+const check: Part = {
+  name: "check",
+  covers: "format, lint, types, unused code",
+  run: async () => ({ code: await foreground(["npm", "run", "--silent", "check"], { cwd: CHECKOUT }) }),
+};
+
+/** The parts of a run. */
+function phasesOf(args: readonly string[], dir: string): readonly Phase[] {
+  const { checkStep, toolchainStep } = newLocalFleet(dir, "local");
+  const machine = prepared("machine", "requirements of the embedded cloud", [checkStep], dir);
+  const toolchain = prepared("toolchain", "programs of the embedded cloud", [toolchainStep], dir);
+  const tools = prepared("tools", "programs that only tests run", [testToolsStep], dir);
+  if (args.length === 0)
+    return [
+      [
+        [
+          machine,
+          check,
+          projectPart("unit", "tests that start no program", { dir }),
+          projectPart("integration", "tests that start programs", { dir }),
+          toolchain,
+          projectPart("story", "a fleet from its first start to its removal", { dir }),
+        ],
+      ],
+    ];
+  if (!args.includes(E2E))
+    return [[[machine, toolchain, tools, { name: "tests", covers: args.join(" "), run: () => vitest(args, { dir }) }]]];
+  const beside = (name: string, covers: string) => projectPart(name, covers, { dir, prefix: `${name.padEnd(8)} | ` });
+  return [
+    [[machine, toolchain, tools]],
+    [
+      [beside("e2e", "a hub and its spokes")],
+      [beside("envtest", "parts with an API server or AWS's API alone"), beside("emulator", "the embedded cloud")],
+    ],
+  ];
 }
 
 await main(async () => {
   const folder = await temporaryFolder("fleet-tests", "local");
-  // Of their own, beside the instance that a person uses.
   const dir = join(folder, "instance");
-  const results = join(folder, "results.json");
-  const { machineSteps } = newLocalFleet(dir, "local");
+  let parts: readonly PartResult[] = [];
   const code = await interruptible(folder, "local", async () => {
-    await runSteps([...machineSteps, testToolsStep], undefined, dir);
-    return vitest(process.argv.slice(2), dir, results);
+    parts = await runPhases(phasesOf(process.argv.slice(2), dir), (line) => console.log(line));
+    return exitCode(parts);
   });
-  const closing = closingLines(await readJson<TestResults>(results));
-  // Kept on purpose, it still runs: cloud.ts.
   if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The tests' instance stays in ${dir}`);
   else if (code === 0) await rm(folder, { recursive: true, force: true });
-  else if (existsSync(join(dir, "logs")))
-    console.log(`The run ended with exit code ${code}; the logs of the tests' instance are in ${join(dir, "logs")}`);
-  console.log(closing.join("\n"));
+  else if (existsSync(join(dir, "logs"))) console.log(`The logs of the tests' instance are in ${join(dir, "logs")}`);
+  console.log(closingLines(parts).join("\n"));
   return code;
 });

@@ -7,9 +7,9 @@ import type { Choices } from "./choices.ts";
 import { cloudSteps, runningCloudSteps } from "./cloud-steps.ts";
 import { demoSteps } from "./demo-steps.ts";
 import { type LocalFleet, newLocalFleet } from "./fleet.ts";
+import { processGuard } from "./process-guard.ts";
 import { registryStep } from "./registry-step.ts";
 import { hubSteps, pulumiSteps } from "./stack-steps.ts";
-import { standardOutput } from "./step-display.ts";
 import { runSteps, type Timings } from "./steps.ts";
 import { type Begins, keepDurations, lastDurations } from "./time-left.ts";
 
@@ -46,7 +46,8 @@ export async function bringUp(
   const steps = hubOnly || cloudOnly ? [...cloud, ...hub] : [...cloud, ...hub, ...demoSteps];
   const begins = cloudOnly ? undefined : beginningOf(dir);
   const durations = begins && (await lastDurations(cacheRoot(), begins));
-  const timings = await runSteps(steps, fleet, join(dir, "logs"), standardOutput, durations);
+  const guard = processGuard(fleet.processes);
+  const timings = await runSteps(steps, fleet, join(dir, "logs"), { durations, guard });
   if (begins && !hubOnly) await keepDurations(cacheRoot(), begins, timings);
   return { fleet, timings };
 }
@@ -54,6 +55,7 @@ export async function bringUp(
 /** Brings up what `pulumi preview` needs: everything but a cluster. */
 export async function bringUpForPreview(dir: string, stack: string): Promise<LocalFleet> {
   const fleet = newLocalFleet(dir, stack);
-  await runSteps([...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, ...pulumiSteps], fleet, join(dir, "logs"));
+  const steps = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, ...pulumiSteps];
+  await runSteps(steps, fleet, join(dir, "logs"), { guard: processGuard(fleet.processes) });
   return fleet;
 }

@@ -12,7 +12,7 @@ import { deletePrefix, ensureEtcd, removeEtcd } from "./etcd.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import { stopNode } from "./node.ts";
 import { type ControlPlaneOptions, checkOptions, loadOptions, saveOptions } from "./options.ts";
-import { type Authority, ensureAuthority, ensureServiceAccountKey, type KeyFiles } from "./pki.ts";
+import { type Authority, clusterAuthority, ensureServiceAccountKey, type KeyFiles, pkiFolder } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 const LOCK_SECONDS = 300;
@@ -121,16 +121,15 @@ async function stop(instance: Instance, name: string): Promise<void> {
 }
 
 async function makeFiles(cluster: ClusterAddresses, options: ControlPlaneOptions): Promise<plane.ControlPlaneFiles> {
-  const pki = join(cluster.dir, "pki");
-  const authority = await ensureAuthority(pki, "ca", `${cluster.name}-ca`);
-  const frontProxy = await ensureAuthority(pki, "front-proxy-ca", `${cluster.name}-front-proxy-ca`);
+  const authority = await clusterAuthority(cluster);
+  const frontProxy = await clusterAuthority(cluster, "front-proxy-ca");
   const admin = await authority.issue("admin", { commonName: "admin", organizations: ["system:masters"] });
   await writeKubeconfig(plane.kubeconfigPath(cluster, "admin"), plane.internalEndpoint(cluster), authority, admin);
   const component = (name: string) => issueComponent(cluster, authority, name);
   return {
     authority,
     frontProxy,
-    serviceAccount: await ensureServiceAccountKey(pki),
+    serviceAccount: await ensureServiceAccountKey(pkiFolder(cluster)),
     server: await authority.issue("api-server", {
       commonName: "kube-apiserver",
       addresses: plane.apiServerNames(cluster),

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { type ClusterAddresses, type Instance, type NodeAddresses, nodeAt } from "../instance/addresses.ts";
 import { readText } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
@@ -9,7 +8,7 @@ import { lockOf, nameFile, nodeProcess } from "./node.ts";
 import { nodeFiles, programPath } from "./node-config.ts";
 import { inNamespace } from "./node-network.ts";
 import { findCluster } from "./options.ts";
-import { ensureAuthority } from "./pki.ts";
+import { clusterAuthority } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 /** The user that enforces NetworkPolicies: it must list and watch pods, namespaces and networkpolicies, and get nodes. */
@@ -33,7 +32,7 @@ export async function enforceNetworkPolicies(
 async function enforce(instance: Instance, cluster: ClusterAddresses, node: NodeAddresses): Promise<void> {
   const nodeName = await readText(nameFile(node));
   if (nodeName === undefined) throw new Error(`node ${node.number} of cluster ${cluster.name} was never started`);
-  const authority = await ensureAuthority(join(cluster.dir, "pki"), "ca", `${cluster.name}-ca`);
+  const authority = await clusterAuthority(cluster);
   const user = await authority.issue("network-policy", { commonName: NETWORK_POLICY_USER });
   await writeKubeconfig(nodeFiles(node).policyKubeconfig, cluster.endpoint, authority, user);
   await supervisorOf(instance).start(networkPolicySpec(cluster, node, nodeName, await toolchain()));

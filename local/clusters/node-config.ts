@@ -51,6 +51,7 @@ export function nodeFiles(node: NodeAddresses) {
     registries: join(node.dir, "registries"),
     registryHosts: join(node.dir, "registries", REGISTRY, "hosts.toml"),
     functionHosts: join(node.dir, "registries", FUNCTION_HOST, "hosts.toml"),
+    kubeletRoot: join(node.run, "kubelet"),
     kubeletConfig: join(node.dir, "kubelet.json"),
     kubeletKubeconfig: join(node.dir, "kubelet.kubeconfig"),
     proxyConfig: join(node.dir, "kube-proxy.json"),
@@ -72,13 +73,13 @@ export function containerdConfig(node: NodeAddresses, cni: string, pauseImage: s
   const files = nodeFiles(node);
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
   return `version = 2
-root = ${JSON.stringify(files.containerdRoot)}
+root = ${JSON.stringify(join(node.disk, "containerd"))}
 state = ${JSON.stringify(join(node.run, "containerd"))}
 disabled_plugins = [${["aufs", "btrfs", "devmapper", "native", "zfs"].map((name) => `"io.containerd.snapshotter.v1.${name}"`).join(", ")}]
 [grpc]
   address = ${JSON.stringify(files.containerdSocket)}
 [plugins."io.containerd.internal.v1.opt"]
-  path = ${JSON.stringify(join(node.dir, "opt"))}
+  path = ${JSON.stringify(join(node.disk, "opt"))}
 [${cri}]
   sandbox_image = ${JSON.stringify(pauseImage)}
   stream_server_address = "127.0.0.1"
@@ -192,8 +193,9 @@ export function kubeletConfig(
     imageGCLowThresholdPercent: 99,
     localStorageCapacityIsolation: false,
     enforceNodeAllocatable: ["pods"],
-    podLogsDir: join(node.dir, "pod-logs"),
-    volumePluginDir: join(node.dir, "volume-plugins"),
+    // ASCII alone is allowed (Kubernetes, pkg/kubelet/apis/config/validation).
+    podLogsDir: join(node.disk, "pod-logs"),
+    volumePluginDir: join(nodeFiles(node).kubeletRoot, "volume-plugins"),
     serializeImagePulls: false,
   };
 }

@@ -2,14 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApiException, CoreV1Api, KubeConfig } from "@kubernetes/client-node";
 import type { ClusterAddresses, Instance } from "../instance/addresses.ts";
 import { supervisorOf } from "../supervisor/client.ts";
+import { errorWithLog } from "../supervisor/logs.ts";
 import { kubeconfigPath, processId } from "./control-plane.ts";
 
-const READY_SECONDS = 120;
-
-/** Resolves when the Node object says Ready; rejects with what it says instead after two minutes. */
-export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string): Promise<void> {
+/**
+ * Resolves when the Node object says Ready; rejects after some seconds with what it says instead, and the end of its kubelet's log.
+ * @param log path of that log
+ */
+export async function untilNodeReady(
+  cluster: ClusterAddresses,
+  nodeName: string,
+  seconds: number,
+  log: string,
+): Promise<void> {
   const api = client(cluster);
-  const deadline = Date.now() + READY_SECONDS * 1000;
+  const deadline = Date.now() + seconds * 1000;
   let problem = "";
   while (Date.now() < deadline) {
     try {
@@ -18,11 +25,12 @@ export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string
       if (ready?.status === "True") return;
       problem = ready?.message ?? "it has no condition Ready yet";
     } catch (error) {
-      problem = (error as Error).message;
+      problem = isNotFound(error) ? "it has not registered" : (error as Error).message.replaceAll("\n", " ");
     }
     await sleep(200);
   }
-  throw new Error(`node ${nodeName} of cluster ${cluster.name} is not Ready after ${READY_SECONDS} s: ${problem}`);
+  const message = `node ${nodeName} of cluster ${cluster.name} is not Ready (${problem})`;
+  throw await errorWithLog(message, log);
 }
 
 /** Deletes a Node object, unless the cluster's API server is not running: then the whole cluster is being removed. */
@@ -32,9 +40,11 @@ export async function deleteNode(instance: Instance, cluster: ClusterAddresses, 
   try {
     await client(cluster).deleteNode({ name: nodeName });
   } catch (error) {
-    if (!(error instanceof ApiException && error.code === 404)) throw error;
+    if (!isNotFound(error)) throw error;
   }
 }
+
+const isNotFound = (error: unknown): boolean => error instanceof ApiException && error.code === 404;
 
 function client(cluster: ClusterAddresses): CoreV1Api {
   const config = new KubeConfig();

@@ -47,6 +47,6 @@ async function removeStrayFiles(node: NodeAddresses): Promise<void> {
     const path = join(CONTAINER_LOGS, name);
     // Another node's link may vanish meanwhile.
     const target = await orMissing(readlink(path), "");
-    if (target.startsWith(`${node.dir}/`)) await rm(path, { force: true });
+    if (target.startsWith(`${node.run}/`)) await rm(path, { force: true });
   }
 }

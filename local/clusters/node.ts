@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ClusterAddresses, clusterAt, type Instance, type NodeAddresses, nodeAt } from "../instance/addresses.ts";
 import { run } from "../instance/command.ts";
@@ -6,6 +7,7 @@ import { readFolder, readText, writeAtomic } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { ensureInMemory } from "../instance/mounts.ts";
 import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
+import { logOf } from "../supervisor/logs.ts";
 import { preparedAddons } from "./addons.ts";
 import { processId } from "./control-plane.ts";
 import { ensureNodeStore, importMissing } from "./image-store.ts";
@@ -15,10 +17,11 @@ import { ensureNetwork } from "./node-network.ts";
 import { deleteNode, untilNodeReady } from "./node-object.ts";
 import { removeNode } from "./node-removal.ts";
 import { findCluster, loadOptions } from "./options.ts";
-import { ensureAuthority } from "./pki.ts";
+import { clusterAuthority } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 const LOCK_SECONDS = 300;
+const READY_SECONDS = 120;
 /** What the volumes of a node's pods may take of the machine's memory, in MiB: far more than Flux's artifacts and clones need. */
 const VOLUMES_MIB = 4096;
 /** The EKS Pod Identity Agent, which EKS runs as a pod of each node. */
@@ -30,10 +33,23 @@ const PROGRAMS = [AGENT_PROGRAM, "network-policy", "kubelet", "kube-proxy", "con
  * Starts a node of a cluster whose control plane runs: network namespace, containerd with the toolchain's images,
  * kubelet and kube-proxy. Resolves when the Node is Ready. Idempotent. The instance's CA must exist.
  */
-export async function startNode(instance: Instance, clusterName: string, options: config.NodeOptions): Promise<void> {
+export async function startNode(
+  instance: Instance,
+  clusterName: string,
+  options: config.NodeOptions,
+  readySeconds = READY_SECONDS,
+): Promise<void> {
   const cluster = await findCluster(instance, clusterName);
   const node = nodeAt(instance, cluster, options.number);
-  await withLock(lockOf(instance, node), () => start(instance, cluster, node, options), LOCK_SECONDS);
+  await withLock(
+    lockOf(instance, node),
+    async () => {
+      await start(instance, cluster, node, options);
+      const log = logOf(instance, nodeProcess(cluster, node, "kubelet"));
+      await untilNodeReady(cluster, options.nodeName, readySeconds, log);
+    },
+    LOCK_SECONDS,
+  );
 }
 
 /**
@@ -71,7 +87,7 @@ async function start(
   await writeFiles(instance, cluster, node, options);
   await ensureNodeStore(instance, tools, files.containerdRoot, files.importedImages);
   await ensureNetwork(cluster, node);
-  await ensureInMemory(join(kubeletRoot(node), "pods"), VOLUMES_MIB);
+  await ensureInMemory(join(files.kubeletRoot, "pods"), VOLUMES_MIB);
   const place = { netns: node.namespace, cgroup: `${node.cgroup}/system` };
   const process = (
     program: string,
@@ -100,7 +116,6 @@ async function start(
       }),
     ),
   ]);
-  await untilNodeReady(cluster, options.nodeName);
 }
 
 /** Imports what a node lacks of the toolchain's images and of those of the instance's add-ons; returns whether it lacked any. */
@@ -132,16 +147,14 @@ export async function refreshNodes(instance: Instance): Promise<string[]> {
   return refreshed;
 }
 
-const kubeletRoot = (node: NodeAddresses): string => join(node.dir, "kubelet");
-
 function kubeletArgs(node: NodeAddresses, options: config.NodeOptions): string[] {
   const files = config.nodeFiles(node);
   const labels = Object.entries(config.nodeLabels(options)).map(([key, value]) => `${key}=${value}`);
   return [
     `--config=${files.kubeletConfig}`,
     `--kubeconfig=${files.kubeletKubeconfig}`,
-    `--root-dir=${kubeletRoot(node)}`,
-    `--cert-dir=${join(kubeletRoot(node), "pki")}`,
+    `--root-dir=${files.kubeletRoot}`,
+    `--cert-dir=${join(files.kubeletRoot, "pki")}`,
     `--hostname-override=${options.nodeName}`,
     `--node-ip=${node.address}`,
     `--node-labels=${labels.join(",")}`,
@@ -163,8 +176,9 @@ async function writeFiles(
     throw new Error(`${instance.paths.caCertificate} is missing: make the instance's CA before its first node`);
   for (const folder of [files.cni, dirname(files.registryHosts), dirname(files.functionHosts), node.run])
     await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(node.disk)) await symlink(node.dir, node.disk);
   await writeAtomic(nameFile(node), options.nodeName);
-  const authority = await ensureAuthority(join(cluster.dir, "pki"), "ca", `${cluster.name}-ca`);
+  const authority = await clusterAuthority(cluster);
   const kubelet = await authority.issue(`kubelet-${options.nodeName}`, {
     commonName: `system:node:${options.nodeName}`,
     organizations: ["system:nodes"],

@@ -6,6 +6,7 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as x509 from "@peculiar/x509";
+import type { ClusterAddresses } from "../instance/addresses.ts";
 import { readText, writeAtomic } from "../instance/files.ts";
 
 const ELLIPTIC = { name: "ECDSA", namedCurve: "P-256" } as const;
@@ -69,6 +70,13 @@ export async function ensureAuthority(dir: string, name: string, commonName: str
     issue: (leaf, subject, end) => ensurePair(dir, leaf, async (keys) => sign(files, certificate, keys, subject, end)),
   };
 }
+
+/** The directory of a cluster's keys and certificates. */
+export const pkiFolder = (cluster: ClusterAddresses): string => join(cluster.dir, "pki");
+
+/** Loads an authority of a cluster, or creates it. Its common name has the cluster's number: 64 characters are the limit (RFC 5280, A.1). */
+export const clusterAuthority = (cluster: ClusterAddresses, name: "ca" | "front-proxy-ca" = "ca"): Promise<Authority> =>
+  ensureAuthority(pkiFolder(cluster), name, `cluster-${cluster.number}-${name}`);
 
 /** The key pair that signs service account tokens: RSA 2048, because tokens of EKS are RS256. */
 export async function ensureServiceAccountKey(dir: string): Promise<{ key: string; publicKey: string }> {

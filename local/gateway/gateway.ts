@@ -111,6 +111,8 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
         {
           ...eks,
           keepEndpoints,
+          kubeletConfig: async () => (await faults()).kubeletConfig,
+          log,
           gatewayAddress: instance.gatewayAddress,
           caCertificate: ca.certificate,
           webhookUrl: (cluster) => `https://${instance.loopbackAddress}:${PORTS.webhook}/mutate/${cluster}`,

@@ -132,6 +132,7 @@ export function clusterAt(instance: Instance, name: string, number: number) {
 export function nodeAt(instance: Instance, cluster: ClusterAddresses, number: number) {
   expectWithin(`number of a node of cluster ${cluster.name}`, number, MAX_NODES);
   const net = `100.${64 + instance.index}`;
+  const run = join(instance.paths.run, `c${cluster.number}n${number}`);
   return {
     number,
     namespace: `fleet-${instance.index}-${cluster.name}-${number}`,
@@ -142,8 +143,10 @@ export function nodeAt(instance: Instance, cluster: ClusterAddresses, number: nu
     address: `${net}.${8 * cluster.number}.${4 * number + 2}`,
     podCidr: `${net}.${8 * cluster.number + 4 + number}.0/24`,
     dir: join(cluster.dir, "nodes", String(number)),
-    /** Sockets and containerd's state: short, because a socket's path has 107 characters at most. */
-    run: join(instance.paths.run, `c${cluster.number}n${number}`),
+    /** Sockets, kubelet's root, containerd's state: short, because a socket's path has at most 107 characters. */
+    run,
+    /** A link to `dir`, for containerd and kubelet: they reject or misread some paths that a directory can have. */
+    disk: join(run, "disk"),
   };
 }
 

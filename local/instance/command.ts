@@ -4,6 +4,20 @@ import { createInterface } from "node:readline";
 /** How many lines of both outputs the error of a command with `onLine` tells. */
 const TAIL_LINES = 40;
 
+/** A value as one word of a POSIX shell, quoted if necessary. */
+export const quote = (value: string): string =>
+  /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
+
+/** The words that start a program with these variables. `env` itself takes every word with "=" for a variable, also the path of a program. */
+export const withVariables = (variables: Readonly<Record<string, string>>, program: string): string[] => [
+  ...["env", ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)],
+  ...["sh", "-c", 'exec "$0" "$@"', program],
+];
+
+/** A shell script that becomes a program, after the lines of `before`. */
+export const script = (program: readonly string[], before: readonly string[] = []): string =>
+  `${["#!/bin/sh", ...before, `exec ${program.map(quote).join(" ")} "$@"`].join("\n")}\n`;
+
 /** A command failed; the message holds the command, its exit code and the end of its error output (with `onLine`: of both outputs). */
 export class CommandError extends Error {
   readonly exitCode: number | undefined;

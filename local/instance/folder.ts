@@ -4,6 +4,7 @@ import { lstat, mkdir, readdir, realpath, rm, rmdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { CHECKOUT } from "../product-paths.ts";
+import { quote } from "./command.ts";
 import { orMissing, readJson, readText, writeAtomic } from "./files.ts";
 import { mountsUnder } from "./mounts.ts";
 
@@ -92,7 +93,9 @@ export async function removeOwned(kind: OwnedKind, dir: string): Promise<string[
 export async function expectUnmounted(dir: string): Promise<void> {
   const mounted = await mountsUnder(await orMissing(realpath(dir), dir));
   if (mounted.length > 0)
-    throw new Error(`${dir} is not removed while something is mounted below it: umount ${mounted.join(" ")}`);
+    throw new Error(
+      `${dir} is not removed while something is mounted below it: umount ${mounted.map(quote).join(" ")}`,
+    );
 }
 
 /** What nobody may lose: this checkout, and every home of this machine. */

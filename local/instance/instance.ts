@@ -3,6 +3,7 @@ import { mkdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CHECKOUT } from "../product-paths.ts";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
+import { quote } from "./command.ts";
 import { readFolder, readJson, writeAtomic } from "./files.ts";
 import { ensureOwned, INSTANCE_FOLDER } from "./folder.ts";
 import { prepareHost, restoreHost } from "./host-state.ts";
@@ -94,9 +95,9 @@ export async function releaseInstance(instance: Instance): Promise<void> {
   });
 }
 
-/** Addresses and rules belong to the instance itself, and a cgroup may be empty: none of them means that something still runs. */
+/** Addresses and rules belong to the instance itself, a cgroup may be empty, a log's container gone: none of them means that something still runs. */
 function isInUse({ kind }: Leftover): boolean {
-  return !["address", "nft table", "iptables rule", "cgroup"].includes(kind);
+  return !["address", "nft table", "iptables rule", "cgroup", "log link"].includes(kind);
 }
 
 async function claim(dir: string): Promise<Instance> {
@@ -117,7 +118,7 @@ async function keptIndex(dir: string, claims: readonly Claim[]): Promise<number 
   if (holder === undefined) return kept;
   if (!(await holdsState(dir))) return undefined;
   throw new Error(
-    `the instance in ${dir} needs index ${holder.index}, which ${holder.dir} has taken: stop that one first (FLEET_LOCAL_DIR=${holder.dir} npm run down), or remove ${dir} to start over`,
+    `the instance in ${dir} needs index ${holder.index}, which ${holder.dir} has taken: stop that one first (FLEET_LOCAL_DIR=${quote(holder.dir)} npm run down), or remove ${dir} to start over`,
   );
 }
 
@@ -131,7 +132,8 @@ async function holdsState(dir: string): Promise<boolean> {
 async function freeIndex(dir: string, claims: readonly Claim[]): Promise<number> {
   for (let index = 0; index < MAX_INSTANCES; index++) {
     if (claims.some((claim) => claim.index === index)) continue;
-    if ((await leftovers(instanceAt(dir, index))).length === 0) return index;
+    // Links to logs outlast a reboot; the next instance with their index removes them at its end.
+    if ((await leftovers(instanceAt(dir, index))).every(({ kind }) => kind === "log link")) return index;
   }
   throw new Error(
     `all ${MAX_INSTANCES} instances of this machine are taken: stop one that is no longer needed (npm run down with its FLEET_LOCAL_DIR): ${claims.map((claim) => claim.dir).join(", ")}`,

@@ -78,14 +78,14 @@ async function tables({ kernel: { nftTable, endpointTable } }: Instance): Promis
     .filter((name) => [nftTable, endpointTable].includes(name));
 }
 
-/** Links that kubelets make in a fixed place, to logs in an instance's folder. */
-async function logLinks({ paths }: Instance): Promise<string[]> {
+/** Links that kubelets make in a fixed place, to logs of an instance. */
+export async function logLinks({ paths }: Instance): Promise<string[]> {
   const names = (await readFolder(CONTAINER_LOGS)) ?? [];
   const targets = await Promise.all(
     names.map((name) => readlink(join(CONTAINER_LOGS, name)).catch(() => "")), // no link, or gone meanwhile
   );
   return names
-    .filter((_, index) => targets[index]?.startsWith(`${paths.clusters}/`))
+    .filter((_, index) => targets[index]?.startsWith(`${paths.run}/`))
     .map((name) => join(CONTAINER_LOGS, name));
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -16,11 +17,20 @@ export function tryLock(name: string): Promise<Lock | undefined> {
     server.once("error", (error: NodeJS.ErrnoException) =>
       error.code === "EADDRINUSE" ? resolve(undefined) : reject(error),
     );
-    server.listen(`\0eks-gitops-fleet/${name}`, () => {
+    server.listen(socketOf(name), () => {
       server.unref();
       resolve({ release: () => new Promise((done) => server.close(() => done())) });
     });
   });
+}
+
+/**
+ * The abstract socket of a lock. A long name, such as that of a cluster, has its hash in place: a socket's name has at most 107 bytes,
+ * and Node.js cuts a longer one without an error.
+ */
+function socketOf(name: string): string {
+  const socket = `\0eks-gitops-fleet/${name}`;
+  return Buffer.byteLength(socket) <= 107 ? socket : socketOf(createHash("sha256").update(name).digest("hex"));
 }
 
 /** Runs `body` alone on this machine under the lock's name. Rejects when the lock isn't free within `timeoutSeconds` (60). */

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import type { Instance } from "./addresses.ts";
 import { removeCgroup } from "./cgroups.ts";
 import { run } from "./command.ts";
-import { addresses, links, namespaces } from "./leftovers.ts";
+import { addresses, links, logLinks, namespaces } from "./leftovers.ts";
 import { unmountUnder } from "./mounts.ts";
 import { removeAddress, removeFilter } from "./network.ts";
 import { killAll, processesOf } from "./processes.ts";
@@ -19,5 +19,6 @@ export async function purge(instance: Instance): Promise<void> {
   await removeCgroup(instance.kernel.cgroup);
   for (const address of await addresses(instance)) await removeAddress(address);
   await removeFilter(instance);
+  for (const link of await logLinks(instance)) await rm(link, { force: true });
   await rm(instance.paths.run, { recursive: true, force: true });
 }

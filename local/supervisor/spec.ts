@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import type { Exits } from "./exits.ts";
 
 /** How to tell that a process is ready; tried every 100 ms. */
 export type Probe =
@@ -43,7 +44,7 @@ export interface ProcessSpec {
 export type ProcessState = "starting" | "ready" | "waiting" | "stopping" | "failed";
 
 /** What the supervisor says about a process. */
-export interface ProcessStatus {
+export interface ProcessStatus extends Exits {
   readonly id: string;
   readonly state: ProcessState;
   readonly pid: number | undefined;

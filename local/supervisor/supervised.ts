@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instance } from "../instance/addresses.ts";
+import { afterRun, type Exits, noExits, pauseAfter, STABLE_MS } from "./exits.ts";
 import { findRunning, launch, lives, type Running, signalGroup } from "./launch.ts";
 import { errorWithLog, logOf, noteEvent } from "./logs.ts";
 import { untilReady } from "./ready.ts";
@@ -7,13 +8,6 @@ import type { ProcessSpec, ProcessState, ProcessStatus } from "./spec.ts";
 
 const READY_SECONDS = 60;
 const STOP_SECONDS = 10;
-/** A process that lived this long has recovered: the pause before its next restart is the shortest again. */
-const STABLE_MS = 60_000;
-
-/** The pause before a restart, after `failures` short-lived runs in a row: 0.2 s, doubled each time, 30 s at most. */
-export function pauseAfter(failures: number): number {
-  return Math.min(30_000, 200 * 2 ** failures);
-}
 
 /** One process over all its runs: started, watched, started again after an exit that nobody asked for, stopped. */
 export class Supervised {
@@ -29,21 +23,30 @@ export class Supervised {
   /** How the present run ended. */
   #exit = Promise.withResolvers<string>();
   #adopted = false;
+  #exits: Exits;
   #watching: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
 
-  /** `changed` is awaited whenever what must be recorded has changed. */
-  constructor(instance: Instance, spec: ProcessSpec, changed: () => Promise<void>, restarts = 0) {
+  /**
+   * @param changed awaited whenever what must be recorded has changed
+   * @param exits of earlier attempts to start it
+   */
+  constructor(instance: Instance, spec: ProcessSpec, changed: () => Promise<void>, restarts = 0, exits = noExits) {
     this.#instance = instance;
     this.spec = spec;
     this.#changed = changed;
     this.restarts = restarts;
+    this.#exits = exits;
   }
 
   get status(): ProcessStatus {
     const { spec, state, running, restarts, message } = this;
     const log = logOf(this.#instance, spec.id);
-    return { id: spec.id, state, pid: running?.pid, restarts, message, log };
+    return { id: spec.id, state, pid: running?.pid, restarts, message, log, ...this.exits };
+  }
+
+  get exits(): Exits {
+    return this.#isStable() ? { ...this.#exits, shortRuns: 0 } : this.#exits;
   }
 
   /** First start. Resolves when ready; rejects, with nothing left running, when it exits before or isn't ready in time. */
@@ -63,6 +66,7 @@ export class Supervised {
     }
     await this.#kill();
     this.running = undefined;
+    this.#exits = afterRun(this.#exits, false, problem, new Date());
     this.#settle("failed", problem);
     await this.#changed();
     throw await errorWithLog(`process ${this.spec.id} did not start: ${problem}`, this.status.log);
@@ -142,13 +146,11 @@ export class Supervised {
   }
 
   async #watch(): Promise<void> {
-    let failures = 0;
     while (this.state !== "stopping") {
       const how = await this.#exit.promise;
       if (this.#isStopping()) return;
-      const lifetime = Date.now() - Date.parse(this.running?.startedAt ?? new Date().toISOString());
-      failures = lifetime >= STABLE_MS ? 0 : failures + 1;
-      await this.#restart(how, pauseAfter(failures - 1));
+      this.#exits = afterRun(this.#exits, this.#isStable(), how, new Date());
+      await this.#restart(how, pauseAfter(this.#exits));
     }
   }
 
@@ -206,6 +208,10 @@ export class Supervised {
     if (this.#isStopping()) return;
     this.state = state;
     this.message = message;
+  }
+
+  #isStable(): boolean {
+    return this.state === "ready" && Date.now() - Date.parse(this.running?.startedAt ?? "") >= STABLE_MS;
   }
 
   #isStopping(): boolean {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Instance } from "../instance/addresses.ts";
 import { processesOf } from "../instance/processes.ts";
+import type { Exits } from "./exits.ts";
 import { signalGroup } from "./launch.ts";
 import { capLogs, noteEvent } from "./logs.ts";
 import { dropRecord, loadRecord, saveRecord } from "./record.ts";
@@ -53,18 +54,21 @@ export class Supervisor {
    */
   async start(spec: ProcessSpec): Promise<ProcessStatus> {
     checkSpec(spec);
+    let exits: Exits | undefined;
     for (;;) {
       if (this.#closing) throw new Error(`process ${spec.id} can't be started: the supervisor is shutting down`);
       const present = this.#processes.get(spec.id);
       if (present === undefined) {
-        const process = this.#add(spec);
+        const process = this.#add(spec, 0, exits);
         await process.start();
         return process.status;
       }
-      if (present.state !== "failed" && present.state !== "stopping" && isDeepStrictEqual(present.spec, spec)) {
+      const isSame = isDeepStrictEqual(present.spec, spec);
+      if (isSame && present.state !== "failed" && present.state !== "stopping") {
         await present.untilReady();
         return present.status;
       }
+      exits = isSame && present.state === "failed" ? present.exits : undefined;
       await this.stop(spec.id);
     }
   }
@@ -91,8 +95,8 @@ export class Supervisor {
     await dropRecord(this.#instance);
   }
 
-  #add(spec: ProcessSpec, restarts = 0): Supervised {
-    const process = new Supervised(this.#instance, spec, () => this.#save(), restarts);
+  #add(spec: ProcessSpec, restarts: number, exits?: Exits): Supervised {
+    const process = new Supervised(this.#instance, spec, () => this.#save(), restarts, exits);
     this.#processes.set(spec.id, process);
     return process;
   }

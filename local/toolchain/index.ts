@@ -28,7 +28,7 @@ export { type Image, imageReferences } from "./images.ts";
 export interface Toolchain {
   /**
    * Absolute path of a program: one of ours (`pulumi`, `kubelet`, `helm`, `etcd`, `kubeseal` …), of the Python environment
-   * (`aws`, `ministack`), or of the system (`containerd`, `ctr`, `nft` …). @throws for any other name.
+   * (`aws`), or of the system (`containerd`, `ctr`, `nft` …). @throws for any other name.
    */
   bin(name: string): string;
   /** Names of all programs that `bin` knows. */
@@ -44,8 +44,6 @@ export interface Toolchain {
   /** Folder of the CNI plugins. */
   readonly cni: string;
 }
-
-const PYTHON_PROGRAMS = ["aws", "ministack"] as const;
 
 /**
  * Builds what is not cached yet and returns where everything is: seconds when all is there, minutes when not. Everything goes
@@ -143,7 +141,7 @@ async function buildAll(root: string, offer: Offer | undefined, report: Reporter
 
   const paths = new Map<string, string>([
     ...[...groups].flatMap(([group, { dir }]) => group.programs.map((name) => [name, join(dir, name)] as const)),
-    ...PYTHON_PROGRAMS.map((name) => [name, join(python, "bin", name)] as const),
+    ["aws", join(python, "bin", "aws")],
     ...SYSTEM_COMMANDS.map((name) => [name, join(system.bin, name)] as const),
   ]);
   for (const [name, path] of paths)

@@ -1,13 +1,16 @@
 import { join } from "node:path";
+import { script } from "../instance/command.ts";
+import { writeAtomic } from "../instance/files.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { run } from "./run.ts";
 
-const here = join(import.meta.dirname, "python");
+const REQUIREMENTS = join("python", "requirements.txt");
 
-/** The environment depends on its pinned requirements and on the interpreter that it links to. */
+/** The environment depends on its recipe, its pinned requirements and on the interpreter that it links to. */
 async function pythonEntry(root: string): Promise<Entry> {
   const interpreter = await run(["python3", "-c", "import sys; print(sys.version, sys.base_prefix)"]);
-  return { root, group: "python", key: contentKey({ ...(await readTexts(here, ["requirements.txt"])), interpreter }) };
+  const texts = await readTexts(import.meta.dirname, ["python.ts", REQUIREMENTS]);
+  return { root, group: "python", key: contentKey({ ...texts, interpreter }) };
 }
 
 /**
@@ -27,6 +30,9 @@ export async function ensurePython(
     const python = join(dir, "bin", "python");
     const pip = wheel === undefined ? ["-m", "pip"] : [join(wheel, "pip")];
     const options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"];
-    await run([python, ...pip, "install", ...options, "--only-binary", ":all:", "-r", join(here, "requirements.txt")]);
+    const requirements = join(import.meta.dirname, REQUIREMENTS);
+    await run([python, ...pip, "install", ...options, "--only-binary", ":all:", "-r", requirements]);
+    // pip begins its scripts with the interpreter's path, where Linux takes no space and at most 256 bytes (fs/binfmt_script.c).
+    await writeAtomic(join(dir, "bin", "aws"), script([python, "-m", "awscli"]), 0o755);
   });
 }

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { realpath, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { quote } from "../instance/command.ts";
 import { orMissing, readFolder } from "../instance/files.ts";
 import { run } from "./run.ts";
 
-// iptables looks for its extensions in the folder that it was built for.
+// iptables looks for its extensions in the folder that it was built for, or in another; of a path it reads 256 bytes (libxtables/xtables.c).
 const EXTENSIONS = "xtables";
 
 /** Makes a command of an unpacked program: a link, or a script where it needs libraries or extensions from its package. */
@@ -31,8 +32,8 @@ export const wrapper = (program: string, libraries: readonly string[], extension
   // An empty folder name in the list would be the working folder.
   const inherited = "$" + "{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}";
   return `#!/bin/sh
-export LD_LIBRARY_PATH="${libraries.join(":")}${inherited}"
-${extensions === undefined ? "" : `export XTABLES_LIBDIR="${extensions}"\n`}exec "${program}" "$@"
+export LD_LIBRARY_PATH=${quote(libraries.join(":"))}"${inherited}"
+${extensions === undefined ? "" : `exec 9<${quote(extensions)}\nexport XTABLES_LIBDIR=/proc/self/fd/9\n`}exec ${quote(program)} "$@"
 `;
 };
 

@@ -101,7 +101,7 @@ describe("any page", () => {
 
 test("the reference of the project's commands has every script of package.json, and no other", () => {
   const page = text("docs/reference/commands.md");
-  const named = [...page.matchAll(/`(?:npm (?:run )?)?([a-z]+(?::[a-z]+)*)[^`]*`/g)].map(([, name]) => name);
+  const named = [...page.matchAll(/`(?:npm (?:run )?)?([a-z]+(?::[a-z0-9]+)*)[^`]*`/g)].map(([, name]) => name);
   for (const script of Object.keys(scripts))
     expect(named, `docs/reference/commands.md lacks ${script}`).toContain(script);
   for (const [, script = ""] of page.matchAll(/`npm run ([\w:]+)/g)) expect(scripts).toHaveProperty(script);

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { type ControlPlane, startControlPlane } from "@eks-gitops-fleet/local/test";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { admissionCases } from "../envtest/support/admission-cases.ts";
+import { type Admin, asked, parameters, prepared, sentOfFleet } from "../envtest/support/admission-cluster.ts";
+import { type Kyverno, startKyverno } from "../envtest/support/kyverno.ts";
 import { documents } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
-import { admissionCases } from "./support/admission-cases.ts";
-import { type Admin, asked, parameters, prepared, sentOfFleet } from "./support/admission-cluster.ts";
-import { type Kyverno, startKyverno } from "./support/kyverno.ts";
 
 /** The Kyverno set under Kyverno's admission controller, by requests to an API server without the admission policies. */
 

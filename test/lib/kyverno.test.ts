@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bridgeKeys } from "../../lib/bridge-keys.ts";
 import { type AdmissionPolicy, type AdmissionPolicyBinding, kyvernoPolicy } from "../../lib/kyverno.ts";
-import { admissionCases } from "../e2e/support/admission-cases.ts";
+import { admissionCases } from "../envtest/support/admission-cases.ts";
 import { build, documents, type Manifest } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
 

@@ -9,12 +9,12 @@ import {
   releaseOf,
   spokeOf,
   stepOf,
-} from "../e2e/support/cluster-api-guard.ts";
+} from "../envtest/support/cluster-api-guard.ts";
 import { refusal } from "./support/admission.ts";
 import { build, type Manifest, merge } from "./support/kustomize.ts";
 import { system } from "./support/spoke.ts";
 
-/** The same as test/e2e/cluster-api-guard.test.ts asks a real API server. */
+/** The same as test/envtest/cluster-api-guard.test.ts asks a real API server. */
 
 const objects = build(join(system, "platform", "hub", "cluster-api", "clusters"));
 const policy = objects.find(({ kind }) => kind === "ValidatingAdmissionPolicy") as Manifest;

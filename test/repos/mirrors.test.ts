@@ -11,7 +11,7 @@ import { build, type Manifest } from "./support/kustomize.ts";
 import { mirror, mirrored } from "./support/mirrors.ts";
 import { credentials, render, system, withAddons } from "./support/spoke.ts";
 
-/** What a fleet behind mirrors of its own applies. The images of charts: test/e2e/mirrors.test.ts. */
+/** What a fleet behind mirrors of its own applies. The images of charts: test/envtest/mirrors.test.ts. */
 
 const addons = ["kyverno", "metrics_server"];
 const spoke = render(withAddons("production", addons), { hub: mirrored });

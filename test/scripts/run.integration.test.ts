@@ -59,6 +59,15 @@ test("packages of another checkout, behind a link, are left alone: npm ci would 
   expect(stdout).toContain("1 of 1 packages are missing");
 });
 
+test("a clone below a path with an asterisk is refused at once: Node.js would not find its packages", () => {
+  const clone = join(base, "a*b");
+  mkdirSync(join(clone, "scripts"), { recursive: true });
+  copyFileSync(runner, join(clone, "scripts", "run.mjs"));
+  const { status, stderr } = spawnSync("node", [join(clone, "scripts", "run.mjs"), "x.ts"], { encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stderr).toContain(`${clone}: Node.js can't load packages below a path with "*": move this clone`);
+});
+
 describe("a script under scripts/run.mjs", () => {
   test("runs on the project's Node with its arguments and gives its exit code", () => {
     const file = script(

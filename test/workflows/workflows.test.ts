@@ -162,7 +162,13 @@ describe("every night", () => {
     expect(on).toEqual({ schedule: [{ cron: expect.any(String) }], workflow_dispatch: null });
     const job = jobs["tests"];
     expect(job?.strategy?.matrix).toEqual({
-      command: ["npm test", "npm test -- --project long", "npm run drills", "npm run test:aws:local"],
+      command: [
+        "npm test",
+        "npm run test:e2e",
+        "npm test -- --project long",
+        "npm run drills",
+        "npm run test:aws:local",
+      ],
     });
     expect(scripts(job)).toMatch(/^if \[ -z "\$TEST_RUNNER" ].*exit 1.*\n\$COMMAND$/s);
     expect(job?.["runs-on"]).toBe("$" + "{{ vars.TEST_RUNNER || 'ubuntu-latest' }}");

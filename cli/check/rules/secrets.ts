@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { isSigner } from "../../../lib/signers.ts";
 import { type Files, filesBelow, isManifest, isObject, isYaml, type Source, YamlError } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
@@ -99,8 +98,10 @@ export function checkSecrets(folder: string, files: Files, findings: Findings): 
           "a secretGenerator makes a Secret of plain text",
           remedy,
         );
-    for (const [index, text] of readFileSync(file, "utf8").split("\n").entries())
-      if (credential.test(text) && !secrets.some((secret) => secret.covers(index + 1)))
+    const text = files.text(file);
+    if (!credential.test(text)) continue;
+    for (const [index, line] of text.split("\n").entries())
+      if (credential.test(line) && !secrets.some((secret) => secret.covers(index + 1)))
         findings.add(
           "plain-secret",
           { file, line: index + 1 },

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Run, run as runCommand } from "./command.ts";
 
@@ -69,7 +70,7 @@ export async function unpackPackages(
   { say = () => {}, run = runCommand, architecture }: UnpackOptions = {},
 ): Promise<string> {
   const apt = join(dir, "apt");
-  const archives = join(dir, "archives");
+  const archives = await downloadFolder(dir);
   const root = join(dir, "root");
   for (const folder of [join(apt, "state", "lists", "partial"), join(apt, "cache", "archives", "partial"), archives])
     await mkdir(folder, { recursive: true });
@@ -98,6 +99,12 @@ export async function unpackPackages(
   }
   for (const folder of [apt, archives]) await rm(folder, { recursive: true });
   return root;
+}
+
+/** Where packages are downloaded to. apt takes "/" for a working folder whose path is longer (SafeGetCWD, apt-pkg/contrib/fileutl.cc). */
+async function downloadFolder(dir: string): Promise<string> {
+  const folder = join(dir, "archives");
+  return Buffer.byteLength(folder) < 298 ? folder : await mkdtemp(join(tmpdir(), "fleet-packages-"));
 }
 
 // Of a package that only brings libraries, nothing else is wanted: some have programs with special rights.

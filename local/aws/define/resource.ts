@@ -93,7 +93,12 @@ function handlerOf(definition: Definition<Properties>): Handler {
     const state = item && of.of(item);
     if (state !== undefined && of.usable.includes(state)) return true;
     if (state !== undefined && of.pending.includes(state)) return undefined;
-    throw new Error(`${of.what} ${id} is ${state ?? "gone"}: ${(item && of.reason?.(item)) || "no reason given"}`);
+    if (item === undefined) throw new Error(`${of.what} ${id} is gone`);
+    // In the words of Terraform (terraform-plugin-sdk, helper/retry, UnexpectedStateError).
+    throw new Error(
+      `waiting for ${of.what} (${id}): unexpected state '${state}', wanted target '${of.usable.join(", ")}'. ` +
+        `last error: ${of.reason?.(item) || "no reason given"}`,
+    );
   };
   const ready =
     states &&

@@ -46,7 +46,13 @@ export async function updated(aws: Aws, of: Updated, { update }: { update?: Upda
 const reasons = (errors: Update["errors"]): string =>
   (errors ?? []).map((e) => `${e.errorCode}: ${e.errorMessage}`).join("; ") || "no reason given";
 
-/** States of what EKS makes; the reason is its health report. */
+interface Issue {
+  readonly code?: string;
+  readonly message?: string;
+  readonly resourceIds?: readonly string[];
+}
+
+/** States of what EKS makes; the reason is its health report, as Terraform has it (terraform-provider-aws, eks/node_group.go, issuesError). */
 export const eksStates = (what: string, pending: readonly string[]) => ({
   what,
   of: ({ status }: Item) => status as string | undefined,
@@ -54,7 +60,7 @@ export const eksStates = (what: string, pending: readonly string[]) => ({
   pending,
   leaving: ["DELETING"],
   reason: ({ health }: Item) =>
-    ((health as { issues?: { code?: string; message?: string }[] } | undefined)?.issues ?? [])
-      .map(({ code, message }) => `${code}: ${message}`)
-      .join("; "),
+    ((health as { issues?: Issue[] } | undefined)?.issues ?? [])
+      .map(({ code, message, resourceIds = [] }) => `${resourceIds.join(", ")}: ${code}: ${message}`)
+      .join("\n"),
 });

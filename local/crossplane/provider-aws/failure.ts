@@ -29,6 +29,8 @@ interface FailureDetails {
   readonly observed?: Observation;
   /** Default: retry. */
   readonly outcome?: Outcome;
+  /** Whether conditions alone report the failure. */
+  readonly isEventless?: boolean;
 }
 
 /** Ends a pass; its conditions and an event report the failure. */

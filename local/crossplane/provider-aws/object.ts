@@ -81,11 +81,19 @@ export class ManagedObject {
     this.#managed = await this.#objects.putStatus(this.#crd, { ...this.#managed, status });
   }
 
-  /** Says what went wrong in the condition Synced and, when that is news, in an event. */
-  async fail(reason: string, message: string, changes: readonly Change[], atProvider?: Properties): Promise<void> {
+  /**
+   * Reports a failure in the condition Synced and, if it is new, in an event.
+   * @param reason of the event; without it there is none
+   */
+  async fail(
+    reason: string | undefined,
+    message: string,
+    changes: readonly Change[],
+    atProvider?: Properties,
+  ): Promise<void> {
     const before = this.#managed.status?.conditions?.find(({ type }) => type === "Synced")?.message;
     await this.mark([...changes, conditionOf.error(message)], atProvider);
-    if (before !== message) await this.tell("Warning", reason, message);
+    if (reason !== undefined && before !== message) await this.tell("Warning", reason, message);
   }
 
   tell(type: "Normal" | "Warning", reason: string, message: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** Brings one managed resource and its resource in AWS together: the course of crossplane-runtime's managed reconciler. */
 import { withCallSettings } from "../../aws/call-settings.ts";
+import { IncompleteError } from "../../aws/handler.ts";
 import type { Properties } from "../../aws/properties.ts";
 import type { Connections } from "./credentials.ts";
 import { type External, externalOf, type Observation } from "./external.ts";
@@ -65,10 +66,11 @@ export class Reconciliation {
     if (!(error instanceof Failure)) throw error;
     if (this.#options.signal.aborted) return "wait";
     const { step, message } = error;
-    const { conditions = [], observed, outcome = "retry" } = error.details;
+    const { conditions = [], observed, outcome = "retry", isEventless = false } = error.details;
     const text = `${step} failed: ${message}`;
     const changes = [...conditions, ...(asyncReasons[step] ? this.#lastOperation(asyncReasons[step], text) : [])];
-    await this.#object.fail(reasons[step], text, changes, observed?.atProvider);
+    const reason = isEventless ? undefined : reasons[step];
+    await this.#object.fail(reason, text, changes, observed?.atProvider);
     return outcome;
   }
 
@@ -126,7 +128,9 @@ export class Reconciliation {
     try {
       await external.create((name) => this.#created(name));
     } catch (error) {
-      throw new Failure("create", messageOf(error), { conditions: [conditionOf.creating] });
+      // Upjet observes what exists at once, and has written no event (pkg/controller/api.go, callbackFn; pkg/controller/handler/eventhandler.go).
+      const existing = error instanceof IncompleteError ? ({ outcome: "again", isEventless: true } as const) : {};
+      throw new Failure("create", messageOf(error), { conditions: [conditionOf.creating], ...existing });
     }
     await this.#tell("Created", "creation");
     await this.#object.mark([conditionOf.creating, conditionOf.success, ...this.#lastOperation()]);

@@ -20,7 +20,7 @@ export function localClusters(instance: Instance, tokenWebhookUrl: (cluster: str
       startControlPlane: (options) =>
         startControlPlane(instance, { name, tokenWebhookUrl: tokenWebhookUrl(name), ...options }),
       stopControlPlane: () => stopControlPlane(instance, name),
-      startNode: (node) => startNode(instance, name, node),
+      startNode: (node, readySeconds) => startNode(instance, name, node, readySeconds),
       stopNode: (number) => stopNode(instance, name, number),
       enforceNetworkPolicies: (number, enforced) => enforceNetworkPolicies(instance, name, number, enforced),
       runPodIdentityAgent: (number, running) =>

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { inUse, invalidParameter, invalidRequest } from "./errors.ts";
+import { inUse, invalidParameter } from "./errors.ts";
 import type { ClusterRecord, Nodegroup, NodegroupRecord, Update } from "./model.ts";
 import { expectNoRollBack, releaseOf } from "./node-releases.ts";
 import {
@@ -59,9 +59,9 @@ const updating =
   (group: NodegroupRecord, record: ClusterRecord): { update: Update } => {
     const { nodegroup } = group;
     const { nodegroupName, status } = nodegroup;
-    if (status === "UPDATING") throw inUse(`Nodegroup ${nodegroupName} has an update in progress`);
+    // In the words of EKS (aws/karpenter-provider-aws#133).
     if (status !== "ACTIVE" && status !== "DEGRADED")
-      throw invalidRequest(`Nodegroup ${nodegroupName} can't be updated while its status is ${status}`);
+      throw inUse("Nodegroup cannot be updated as it is currently not in Active State");
     const params = edit(group, record);
     expectRoom(record, nodegroup);
     Object.assign(nodegroup, { status: "UPDATING", modifiedAt: context.now() });

@@ -20,8 +20,8 @@ export interface ClusterRuntime {
   ): Promise<{ endpoint: string; certificateAuthority: string }>;
   /** Removes control plane and nodes with everything that they hold. */
   stopControlPlane(): Promise<void>;
-  /** Resolves when the Node is Ready. */
-  startNode(node: NodeOptions): Promise<void>;
+  /** Resolves when the Node is Ready; rejects when it isn't after some seconds. */
+  startNode(node: NodeOptions, readySeconds?: number): Promise<void>;
   /** Removes a node and its Node object. */
   stopNode(number: number): Promise<void>;
   /**

@@ -46,6 +46,11 @@ const schema = z.strictObject({
    */
   certificatesExpired: z.boolean().default(false),
   /**
+   * Fields of KubeletConfiguration, in addition, for nodes of node groups that start. With a value that kubelet rejects, nodes never join their
+   * cluster. @default none
+   */
+  kubeletConfig: z.record(z.string(), z.unknown()).default({}),
+  /**
    * Actions as IAM names them (ec2:CreateVpc), or each with a text that a request for it has to contain: a name or a tag, which not every
    * request has. AWS does what the first request for each asks for and holds its answer for a minute, in which whoever asked can be killed.
    * @default none

@@ -20,12 +20,13 @@ import {
   type ResourceDefinition,
   ResourceNotReadyError,
   type ResourceShape,
+  type UpdateRequest,
 } from "../framework/index.ts";
 import { inputsFromOutputs } from "../framework/state.ts";
 import type { Session } from "./config.ts";
 import { failuresOf, policyInputs, setBeside, withPolicyTexts } from "./inputs.ts";
 import type { Journal } from "./journal.ts";
-import { diffOf, previewOf } from "./plan.ts";
+import { diffOf, hasFailed, previewOf } from "./plan.ts";
 
 /** The definition of a type over its handler; `shape` is what the SDK says about it. */
 export function definitionOf(handler: Handler, shape: ResourceShape, journal: Journal): ResourceDefinition<Session> {
@@ -97,15 +98,29 @@ export function definitionOf(handler: Handler, shape: ResourceShape, journal: Jo
       const aws = regionOf(handler, session.aws, inputs);
       const before = { ...oldInputs, ...(handler.tagged && { tagsAll: (state["tagsAll"] ?? {}) as Tags }) };
       const after = handlerInputs(handler, inputs, session.defaultTags);
-      await operate("update", handler, request, async () => {
-        await handler.ready?.(aws, id); // an interrupted creation may still be running
-        await update(aws, id, changeOf(handler, before, after));
-      });
+      await finishedCreation(handler, aws, request);
+      await operate("update", handler, request, () => update(aws, id, changeOf(handler, before, after)));
       const outputs = await outputsOf(handler, session, aws, id, { ...state, ...inputs });
       if (!outputs) throw new Error(`${handler.token} ${id} is gone: somebody deleted it while it was updated`);
       return outputs;
     },
   };
+}
+
+/**
+ * Waits for an interrupted creation, which may still be running.
+ * @throws ResourceNotReadyError when it has failed for good: it is recorded so, and the next run replaces the resource
+ */
+async function finishedCreation(handler: Handler, aws: Aws, request: UpdateRequest<Session>): Promise<void> {
+  const { id, state, oldInputs, session } = request;
+  try {
+    await operate("update", handler, request, async () => handler.ready?.(aws, id));
+  } catch (error) {
+    const outputs = await outputsOf(handler, session, aws, id, { ...state, ...oldInputs });
+    if (outputs === undefined || !hasFailed(handler, outputs)) throw error;
+    const reason = `${(error as Error).message}. The next run replaces it`;
+    throw new ResourceNotReadyError(id, outputs, [reason], asMap(oldInputs));
+  }
 }
 
 /** Runs an operation of a handler with what the engine set for it: cancellation and `customTimeouts`. */

@@ -40,16 +40,20 @@ export function diffOf(handler: Handler, definition: ResourceDefinition<Session>
   };
   const { properties } = diffInputs(oldInputs, news, rules);
   const tagsChanged = handler.tagged && defaultTagsChanged(state, news["tags"], session.defaultTags);
-  const status = reveal(state["status"] ?? null);
-  const failed = typeof status === "string" && handler.failed?.includes(status);
   return {
     properties: {
       ...properties,
       ...(tagsChanged && { tagsAll: { kind: "update", replace: false } as const }),
-      ...(failed && { status: { kind: "update", replace: true } as const }),
+      ...(hasFailed(handler, state) && { status: { kind: "update", replace: true } as const }),
     },
     deleteBeforeReplace: handler.deleteBeforeReplace ?? sameName(handler, oldInputs, news),
   };
+}
+
+/** Whether the creation of a resource has failed for good, by its recorded state. */
+export function hasFailed(handler: Handler, state: PropertyMap): boolean {
+  const status = reveal(state["status"] ?? null);
+  return typeof status === "string" && handler.failed?.includes(status) === true;
 }
 
 function defaultTagsChanged(state: PropertyMap, tags: Value | undefined, defaultTags: Tags): boolean {

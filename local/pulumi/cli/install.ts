@@ -3,6 +3,7 @@ import { constants, existsSync } from "node:fs";
 import { copyFile, link, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
+import { script, withVariables } from "../../instance/command.ts";
 import { writeAtomic } from "../../instance/files.ts";
 import { CHECKOUT } from "../../product-paths.ts";
 import { openSdk } from "../framework/shape.ts";
@@ -89,7 +90,7 @@ async function removeLinks(folder: string): Promise<void> {
 
 /** The words that start a program written in Go so that it trusts one CA alone. */
 function trusting(caCertificate: string | undefined, program: string): string[] {
-  return caCertificate === undefined ? [program] : ["/usr/bin/env", `SSL_CERT_FILE=${caCertificate}`, program];
+  return caCertificate === undefined ? [program] : withVariables({ SSL_CERT_FILE: caCertificate }, program);
 }
 
 /** The words that start a file of this checkout with our Node. */
@@ -115,8 +116,7 @@ async function placeBinary(source: string, target: string): Promise<void> {
 
 /** A shell script that becomes the given program. */
 async function writeScript(file: string, words: readonly string[]): Promise<void> {
-  const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-  const script = `#!/bin/sh\nexec ${quoted.join(" ")} "$@"\n`;
+  const text = script(words);
   const current = await readFile(file, "utf8").catch(() => undefined);
-  if (current !== script) await writeAtomic(file, script, 0o755);
+  if (current !== text) await writeAtomic(file, text, 0o755);
 }

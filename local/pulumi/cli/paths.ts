@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { writeAtomic } from "../../instance/files.ts";
 
 /** Folders and files below `<instance>/pulumi`. */
@@ -40,7 +41,7 @@ export function pulumiEnvironment(dir: string): Record<string, string> {
   return {
     PULUMI_HOME: paths.home,
     // Without the files of metadata, which are not written in one go: killed over one, Pulumi could not read its state any more.
-    PULUMI_BACKEND_URL: `file://${paths.backend}?metadata=skip`,
+    PULUMI_BACKEND_URL: `${pathToFileURL(paths.backend).href}?metadata=skip`,
     PULUMI_CONFIG_PASSPHRASE_FILE: paths.passphrase,
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",

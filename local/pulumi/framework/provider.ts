@@ -89,7 +89,7 @@ export interface Current {
 }
 
 /** A real update. */
-interface UpdateRequest<S> extends ResourceContext<S> {
+export interface UpdateRequest<S> extends ResourceContext<S> {
   readonly id: string;
   readonly oldInputs: JsonMap;
   readonly state: JsonMap;

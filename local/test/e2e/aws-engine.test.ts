@@ -4,7 +4,7 @@ import { DescribeVpcsCommand } from "@aws-sdk/client-ec2";
 import { DeleteRolePolicyCommand } from "@aws-sdk/client-iam";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureToolchain } from "../../toolchain/index.ts";
-import { account, instance } from "../support/instance.ts";
+import { account, instance } from "../support/own-cloud.ts";
 import { makeProject, type Project } from "../support/project.ts";
 
 const program = ({ cidr = "10.77.0.0/16", name = "one", secret = "first" } = {}) => `

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { handlers } from "../../aws/index.ts";
 import { cases } from "../support/aws-handler-cases.ts";
 import { HandlerRunner } from "../support/handler-runner.ts";
-import { account } from "../support/instance.ts";
+import { account } from "../support/own-cloud.ts";
 import { proveCase } from "../support/prove-case.ts";
 
 const runner = new HandlerRunner(account, { fleet: "handler-test" });

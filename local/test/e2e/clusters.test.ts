@@ -23,17 +23,23 @@ import { corednsObjects } from "../support/coredns.ts";
 // kubectl is a static HTTP client that uses DNS and the system's root certificates: all that a probe needs.
 const PROBE_IMAGE = "fleet.internal/probe:1";
 const NODE = "ip-10-0-1-5.ec2.internal";
+/** As long as EKS allows, in another account than the hub's. */
+const LONGEST = `${"n".repeat(100)}.123456789012`;
 const CLUSTERS = [
   { name: "hub", number: 0, kubernetesVersion: "1.34" },
-  { name: "spoke", number: 1, kubernetesVersion: "1.33" },
+  { name: LONGEST, number: 1, kubernetesVersion: "1.33" },
 ] as const;
+/** Of an instance in a directory that programs may misread: spaces, quotes, other letters than ASCII, more than 200 characters. */
+const DEEP = ["ä it's", "数 据", "d".repeat(200)];
 
-describe("clusters of an instance", () => {
+describe("clusters of an instance in a deep directory", () => {
   let instance: Instance;
+  let base: string;
   const servers: Server[] = [];
 
   beforeAll(async () => {
-    instance = await openInstance(await mkdtemp(join(tmpdir(), "fleet-clusters-")));
+    base = await mkdtemp(join(tmpdir(), "fleet-clusters-"));
+    instance = await openInstance(join(base, ...DEEP));
     const ca = await ensureInstanceCa(instance);
     const pair = await ca.issue("gateway.fleet.internal");
     servers.push(createHttpServer(answer).listen(18080, instance.gatewayAddress));
@@ -69,7 +75,7 @@ describe("clusters of an instance", () => {
     await supervisorOf(instance).shutdown();
     await releaseInstance(instance);
     expect(await leftovers(instance)).toEqual([]);
-    await rm(instance.dir, { recursive: true });
+    await rm(base, { recursive: true });
   });
 
   const nodeOptions = {
@@ -270,8 +276,8 @@ describe("clusters of an instance", () => {
   test("volumes of pods are in memory, mounted once", async () => {
     const node = nodeAt(instance, addressesOf(CLUSTERS[0]), 0);
     await startNode(instance, "hub", nodeOptions);
-    const pods = join(node.dir, "kubelet", "pods");
-    expect((await mountsUnder(node.dir)).filter((point) => point === pods)).toEqual([pods]);
+    const pods = join(node.run, "kubelet", "pods");
+    expect((await mountsUnder(node.run)).filter((point) => point === pods)).toEqual([pods]);
     expect(await readFile("/proc/self/mountinfo", "utf8")).toMatch(new RegExp(` ${pods} .* tmpfs tmpfs `));
   });
 
@@ -291,8 +297,8 @@ describe("clusters of an instance", () => {
       zone: "us-east-1b",
       instanceId: "i-0123456789abcdef1",
     };
-    await startNode(instance, "spoke", second);
-    const { node: dnsNode } = { node: (await dnsReady("spoke")).spec?.nodeName };
+    await startNode(instance, LONGEST, second);
+    const { node: dnsNode } = { node: (await dnsReady(LONGEST)).spec?.nodeName };
     expect(dnsNode).toBe(NODE);
     const { bin } = await ensureToolchain();
     const node = nodeAt(instance, addressesOf(CLUSTERS[1]), 1);
@@ -307,18 +313,18 @@ describe("clusters of an instance", () => {
       "import",
       join(instance.dir, "probe.tar"),
     ]);
-    await core("spoke").patchNode({ name: NODE, body: [{ op: "add", path: "/spec/unschedulable", value: true }] });
-    const gateway = await probe("spoke", "--server=http://gateway.fleet.internal:18080", "get", "--raw=/hello");
+    await core(LONGEST).patchNode({ name: NODE, body: [{ op: "add", path: "/spec/unschedulable", value: true }] });
+    const gateway = await probe(LONGEST, "--server=http://gateway.fleet.internal:18080", "get", "--raw=/hello");
     expect(gateway.ok, gateway.output).toBe(true);
-    const ran = await core("spoke").readNamespacedPod({ name: `probe-${probes}`, namespace: "default" });
+    const ran = await core(LONGEST).readNamespacedPod({ name: `probe-${probes}`, namespace: "default" });
     expect(ran.spec?.nodeName).toBe(second.nodeName);
-    await stopNode(instance, "spoke", 1);
-    await stopNode(instance, "spoke", 1);
-    const nodes = await core("spoke").listNode();
+    await stopNode(instance, LONGEST, 1);
+    await stopNode(instance, LONGEST, 1);
+    const nodes = await core(LONGEST).listNode();
     expect(nodes.items.map(({ metadata }) => metadata?.name)).toEqual([NODE]);
     const names = (await leftovers(instance)).map(({ name }) => name);
     expect(
-      names.filter((name) => name.includes("spoke-1") || name.startsWith(node.link) || name.includes(node.run)),
+      names.filter((name) => name.includes(`${LONGEST}-1`) || name.startsWith(node.link) || name.includes(node.run)),
     ).toEqual([]);
   });
 

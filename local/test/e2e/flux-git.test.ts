@@ -17,6 +17,7 @@ import { ensureToolchain, type Toolchain } from "../../toolchain/index.ts";
 import { type ControlPlane, startControlPlane } from "../support/control-plane.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-flux-git-"));
+const controllerLog = join(base, "source-controller.log");
 const app = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const privateKey = app.privateKey.export({ format: "pem", type: "pkcs1" }).toString();
 const list: AccessList = {
@@ -81,7 +82,9 @@ beforeAll(async () => {
     "--filename",
     join(moduleDir("github.com/fluxcd/source-controller"), "config", "crd", "bases"),
   ]);
-  const log = openSync(join(base, "source-controller.log"), "a");
+  // source-controller indexes its kinds when it starts, and exits if the API server doesn't serve them yet.
+  await kubectl(["wait", "crd", "--all", "--for=condition=Established", "--timeout=60s"]);
+  const log = openSync(controllerLog, "a");
   const addresses = ["metrics", "health", "storage"].map(
     (name, index) => `--${name}-addr=${cluster.address}:${18081 + index}`,
   );
@@ -123,6 +126,7 @@ async function read(provider: "generic" | "github", data: Readonly<Record<string
   );
   return vi.waitFor(
     async () => {
+      if (controller.exitCode !== null) return { status: "exited", message: readFileSync(controllerLog, "utf8") };
       const { status = {} } = JSON.parse(await kubectl(["get", "gitrepository", metadata.name, "--output", "json"]));
       const ready = (status.conditions ?? []).find(({ type }: { type: string }) => type === "Ready");
       if (ready === undefined || ready.status === "Unknown") throw new Error(`not judged: ${JSON.stringify(status)}`);

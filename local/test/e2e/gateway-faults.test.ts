@@ -1,6 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { Agent } from "node:https";
-import { CreateAccessEntryCommand } from "@aws-sdk/client-eks";
+import {
+  CreateAccessEntryCommand,
+  CreateNodegroupCommand,
+  DeleteNodegroupCommand,
+  DescribeNodegroupCommand,
+  waitUntilNodegroupActive,
+  waitUntilNodegroupDeleted,
+} from "@aws-sdk/client-eks";
 import {
   CreateOpenIDConnectProviderCommand,
   CreateRoleCommand,
@@ -10,9 +17,11 @@ import {
 import { CreateKeyCommand, DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { AssumeRoleWithWebIdentityCommand } from "@aws-sdk/client-sts";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
 import { clearFaults, setFaults } from "../../gateway/faults/faults.ts";
 import { REGION } from "../../gateway/ministack.ts";
+import { supervisorOf } from "../../supervisor/client.ts";
+import { keepsExiting } from "../../supervisor/exits.ts";
 import {
   adminApi,
   allow,
@@ -24,6 +33,7 @@ import {
   trustOf,
 } from "../support/gateway.ts";
 
+const wait = { minDelay: 1, maxDelay: 1, maxWaitTime: 240 };
 /** Longer than the calls of a test take. */
 const LONG = 600;
 let cloud: GatewayCloud;
@@ -171,4 +181,43 @@ test("AWS's clock is ahead: an SDK corrects its own, sessions and service accoun
   expect(await listed(ofSession)).toBe("SignatureDoesNotMatch");
   expect(await listed(ofSession)).toBe("allowed");
   expect(await assumed()).not.toBe("ExpiredTokenException");
+});
+
+describe("a node whose kubelet can't start", () => {
+  const group = { clusterName: "one", nodegroupName: "main" };
+  const create = async () => {
+    const { eks } = cloud.deployer;
+    const scalingConfig = { minSize: 1, desiredSize: 1, maxSize: 1 };
+    const rest = { nodeRole: arnOf("role/node"), subnets: await cloud.subnets(), scalingConfig };
+    await eks.send(new CreateNodegroupCommand({ ...group, ...rest }));
+    return waitUntilNodegroupActive({ client: eks, ...wait }, group);
+  };
+
+  it("fails its node group with NodeCreationFailure, the instance and the last error of the kubelet", async () => {
+    const { eks, iam } = cloud.deployer;
+    const AssumeRolePolicyDocument = trustOf({ Service: "ec2.amazonaws.com" });
+    await iam.send(new CreateRoleCommand({ RoleName: "node", AssumeRolePolicyDocument }));
+    await setFaults(cloud.instance, { kubeletConfig: { maxPods: "many" } });
+    await expect(create()).rejects.toThrow(/CREATE_FAILED/);
+    const { nodegroup } = await eks.send(new DescribeNodegroupCommand(group));
+    expect(nodegroup).toMatchObject({
+      status: "CREATE_FAILED",
+      health: { issues: [{ code: "NodeCreationFailure", resourceIds: [expect.stringMatching(/^i-[0-9a-f]{17}$/)] }] },
+    });
+    const message = nodegroup?.health?.issues?.[0]?.message ?? "";
+    expect(message).toMatch(
+      /^Instances failed to join the kubernetes cluster\. process one\.0\.kubelet .*\(exit code 1\)/,
+    );
+    expect(message).toContain(`Log: ${cloud.instance.paths.logs}/one.0.kubelet.log: `);
+    expect(message).toContain("maxPods");
+    const kubelet = (await supervisorOf(cloud.instance).list()).find(({ id }) => id === "one.0.kubelet");
+    expect(kubelet && keepsExiting(kubelet)).toBe(true);
+  });
+
+  it("joins after the node group is deleted and created again without the cause", async () => {
+    const { eks } = cloud.deployer;
+    await eks.send(new DeleteNodegroupCommand(group));
+    await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
+    await create();
+  });
 });

@@ -83,7 +83,7 @@ const podNamed = async (name: string) =>
 /** The token that kubelet projects into a pod, on the machine. */
 async function projected(name: string): Promise<string> {
   const { metadata } = await podNamed(name);
-  const volumes = join(cluster.node.dir, "kubelet", "pods", metadata?.uid ?? "", "volumes");
+  const volumes = join(cluster.node.run, "kubelet", "pods", metadata?.uid ?? "", "volumes");
   return join(volumes, "kubernetes.io~projected", "eks-pod-identity-token", "eks-pod-identity-token");
 }
 

@@ -5,7 +5,7 @@ import type { Kind } from "../../crossplane/provider-aws/kind.ts";
 import { allKinds } from "../../crossplane/provider-aws/kinds.ts";
 import type { Managed } from "../../crossplane/provider-aws/managed.ts";
 import { Reconciliation } from "../../crossplane/provider-aws/reconciler.ts";
-import { account } from "../support/instance.ts";
+import { account } from "../support/own-cloud.ts";
 import { conditionsOf, FakeCluster } from "../unit/crossplane/fakes.ts";
 
 const cluster = new FakeCluster();

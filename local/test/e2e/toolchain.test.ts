@@ -4,8 +4,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { openInstance, releaseInstance } from "../../instance/index.ts";
 import { hasApt } from "../../product.ts";
 import {
   addonImages,
@@ -52,6 +53,9 @@ describe("programs", () => {
     expect(() => toolchain.bin("docker")).toThrow(/no program docker; it has aws, .*containerd, /));
 });
 
+/** A cache below a home with spaces and quotes, and longer than the first line of a script may be. */
+const CACHE = join("it's ä %41", "c".repeat(250));
+
 /** Every file of the machine's package database and of apt's lists and archives, with size and time of change. */
 const packageState = (): string =>
   execFileSync("find", [...PACKAGE_FOLDERS, "-type", "f", "-printf", "%p %s %T@ %i\\n"], { encoding: "utf8" });
@@ -63,8 +67,8 @@ describe.runIf(hasApt())("on a machine that has none of the system's commands", 
   test("they and pip come out of packages into the cache, they run, and nothing is installed", async () => {
     const installed = execFileSync("dpkg", ["-l"], { encoding: "utf8" });
     const before = packageState();
-    const system = await ensureSystem(join(work, "cache"), () => {}, { commands: {}, cni: undefined, pip: false });
-    const python = await ensurePython(join(work, "cache"), system.pip, () => {});
+    const system = await ensureSystem(join(work, CACHE), () => {}, { commands: {}, cni: undefined, pip: false });
+    const python = await ensurePython(join(work, CACHE), system.pip, () => {});
 
     for (const set of SYSTEM_SETS) {
       const program = join(system.bin, set.commands[0]);
@@ -81,7 +85,7 @@ describe.runIf(hasApt())("on a machine that has none of the system's commands", 
   });
 
   test("iptables finds its extensions, and nftables and ipset the kernel", async () => {
-    const system = await ensureSystem(join(work, "cache"), () => {}, { commands: {}, cni: undefined, pip: false });
+    const system = await ensureSystem(join(work, CACHE), () => {}, { commands: {}, cni: undefined, pip: false });
     const script = `
       iptables --append INPUT --match comment --comment ours --jump ACCEPT
       ipset create names hash:ip
@@ -97,11 +101,13 @@ describe.runIf(hasApt())("on a machine that has none of the system's commands", 
 
 test("the cache is not removed under an instance that runs from it", async () => {
   const before = process.env["FLEET_CACHE_DIR"];
+  const instance = await openInstance(join(work, "instance"));
   try {
     // Not the real one, should it fail.
     process.env["FLEET_CACHE_DIR"] = join(work, "cache-to-remove");
-    await expect(removeCache()).rejects.toThrow(inject("dir"));
+    await expect(removeCache()).rejects.toThrow(instance.dir);
   } finally {
+    await releaseInstance(instance);
     if (before === undefined) delete process.env["FLEET_CACHE_DIR"];
     else process.env["FLEET_CACHE_DIR"] = before;
   }

@@ -6,14 +6,11 @@ import type { TestProject } from "vitest/node";
 import { raiseQuotas } from "../../cli/quotas.ts";
 import { findInstance } from "../../instance/index.ts";
 import { CHECKOUT } from "../../product-paths.ts";
-import { type MachineState, machineState } from "./machine.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
     /** Folder of the instance that the e2e tests share. */
     dir: string;
-    /** How the machine was before the instance was there. */
-    machine: MachineState;
   }
 }
 
@@ -50,7 +47,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dir = process.env["FLEET_TEST_DIR"] ?? mkdtempSync(join(tmpdir(), "fleet-test-"));
   const before = checkout();
   project.provide("dir", dir);
-  project.provide("machine", machineState());
   const remove = async () => {
     if (process.env["FLEET_TEST_KEEP"] === "1") return;
     await command("down.ts", dir); // fails when anything is left

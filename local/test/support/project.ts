@@ -52,7 +52,8 @@ export async function makeProject(
   env: Readonly<Record<string, string>> = {},
   layout: Layout = empty,
 ): Promise<Project> {
-  const root = await mkdtemp(path.join(tmpdir(), "fleet-project-"));
+  // In a URL, as Pulumi names its backend, all of these characters have another form.
+  const root = await mkdtemp(path.join(tmpdir(), "fleet-project ä's #1 %41-"));
   const dir = path.join(root, "instance");
   const home = await layout(root);
   await installPulumi(pulumiPaths(dir).home, pulumi);

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { copies } from "../../support/copies.ts";
 import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
 
 let at: SpokesCheckout;
@@ -14,19 +15,26 @@ const atHost = () => git("ls-remote", "origin", "refs/heads/main").slice(0, 40);
 const scale = (...argv: string[]) => at.run("scale", "blue", "--nodes", "3", ...argv);
 const file = "spokes/fleet/blue/spoke.yaml";
 
+/** The repository in `at.system`, without its files, and its host. */
+const copy = copies((folder) => {
+  const [system, remote] = [join(folder, "gitops-system"), join(folder, "host.git")];
+  execFileSync("git", ["init", "--quiet", "--bare", "--initial-branch=main", remote]);
+  execFileSync("git", ["init", "--quiet", "--initial-branch=main", system]);
+  for (const args of [
+    ["config", "user.name", "ada"],
+    ["config", "user.email", "ada@example.com"],
+    ["remote", "add", "origin", remote],
+    ["add", "--all"],
+    ["commit", "--quiet", "--message", "first"],
+    ["push", "--quiet", "--set-upstream", "origin", "main"],
+  ])
+    execFileSync("git", [`--git-dir=${join(system, ".git")}`, `--work-tree=${at.system}`, ...args]);
+});
+
 beforeEach(() => {
-  vi.stubEnv("GIT_CONFIG_GLOBAL", "/dev/null");
-  vi.stubEnv("GIT_CONFIG_NOSYSTEM", "1");
   at = new SpokesCheckout();
   host = join(at.folder, "host.git");
-  execFileSync("git", ["init", "--quiet", "--bare", "--initial-branch=main", host]);
-  execFileSync("git", ["init", "--quiet", "--initial-branch=main", at.system]);
-  git("config", "user.name", "ada");
-  git("config", "user.email", "ada@example.com");
-  git("remote", "add", "origin", host);
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "first");
-  git("push", "--quiet", "--set-upstream", "origin", "main");
+  copy(at.folder);
 });
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -10,7 +10,7 @@ import { buildText } from "../../repos/support/kustomize.ts";
 import { app } from "../../repos/support/spoke.ts";
 import { GitFleet } from "../support/git-fleet.ts";
 
-/** Without kustomize: test/e2e/diff.test.ts runs fleet diff with the real one. */
+/** Without kustomize: test/envtest/diff.test.ts runs fleet diff with the real one. */
 const programs = { kustomize: () => buildText };
 const fleet = new GitFleet();
 const repos = join(fleet.folder, "repos");

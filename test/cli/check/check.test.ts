@@ -23,7 +23,7 @@ import { validationSeeds } from "../support/validation-seeds.ts";
 
 afterAll(removeCopies);
 
-/** Without a cluster and without kustomize: test/e2e/check.test.ts does the same with the real one and with definitions. */
+/** Without a cluster and without kustomize: test/envtest/check.test.ts does the same with the real one and with definitions. */
 
 const foundIn = (changes: readonly Change[]): Found[] =>
   withChanges(changes, (folder) => found(check({ repos: folder, build: buildText }), folder));

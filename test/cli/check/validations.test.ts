@@ -8,7 +8,7 @@ import { definition } from "../../functions/spoke/support/definition.ts";
 import { ruleCases } from "../../functions/spoke/support/rule-cases.ts";
 import { verdictOf } from "../../functions/spoke/support/rule-verdict.ts";
 
-describe("a Spoke's rules, for which test/e2e/spoke-rules.test.ts asks a real API server,", () => {
+describe("a Spoke's rules, for which test/envtest/spoke-rules.test.ts asks a real API server,", () => {
   const judge = verdictOf(definition as Manifest);
 
   test.each(ruleCases)("judge $name as it does", (ruleCase) => {

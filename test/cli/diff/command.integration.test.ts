@@ -6,7 +6,7 @@ import { run } from "../../../cli/diff/command.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { GitFleet } from "../support/git-fleet.ts";
 
-/** Without kustomize and helm: test/e2e/diff.test.ts runs the command with the real ones. */
+/** Without kustomize and helm: test/envtest/diff.test.ts runs the command with the real ones. */
 const programs = { kustomize: () => buildText, helmProgram: () => ({}) };
 
 const fleet = new GitFleet();

@@ -11,7 +11,7 @@ import { bridgeData } from "../../../lib/bridge.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { composition, GitFleet } from "../support/git-fleet.ts";
 
-/** Without kustomize and helm: test/e2e/diff.test.ts does the same with the real ones. */
+/** Without kustomize and helm: test/envtest/diff.test.ts does the same with the real ones. */
 
 const build: Build = Object.assign((...args: Parameters<Build>) => buildText(...args), { notes: ["how it was built"] });
 const options = { build, recorded: new Map(), stacks: [], charts: {} };

@@ -17,7 +17,10 @@ export function newProject(base: string): { project: string; request: InitReques
   for (const part of ["Pulumi.yaml", "stacks", "repos"])
     cpSync(join(root, part), join(project, part), { recursive: true });
   const gitconfig = join(folder, "gitconfig");
-  writeFileSync(gitconfig, "[user]\n\tname = Ada\n\temail = ada@example.com\n");
+  writeFileSync(
+    gitconfig,
+    `[include]\n\tpath = ${process.env["GIT_CONFIG_GLOBAL"]}\n[user]\n\tname = Ada\n\temail = ada@example.com\n`,
+  );
   return {
     project,
     env: { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_GLOBAL: gitconfig, GIT_CONFIG_NOSYSTEM: "1" },

@@ -5,19 +5,24 @@ import { dirname, join } from "node:path";
 import { vi } from "vitest";
 import { run } from "../../../cli/upgrade-platform/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
+import { copies } from "../../support/copies.ts";
 
 /** Files by path: text that is written, or undefined for one that is removed. */
 type Edits = Readonly<Record<string, string | Buffer | undefined>>;
+
+const copy = copies((folder) => {
+  const git = (...args: string[]) => execFileSync("git", ["-C", folder, ...args]);
+  git("init", "--quiet", "--initial-branch=main");
+  git("config", "user.name", "ada");
+  git("config", "user.email", "ada@example.com");
+});
 
 /** A Git repository in a temporary folder. */
 class Repository {
   readonly folder: string;
   constructor(folder: string) {
     this.folder = folder;
-    mkdirSync(folder, { recursive: true });
-    this.git("init", "--quiet", "--initial-branch=main");
-    this.git("config", "user.name", "ada");
-    this.git("config", "user.email", "ada@example.com");
+    copy(folder);
   }
   git(...args: string[]): string {
     return execFileSync("git", ["-C", this.folder, ...args], { encoding: "utf8", stdio: "pipe" }).trim();
@@ -46,10 +51,8 @@ export interface World {
   readonly folder: string;
 }
 
-/** Two repositories without anything in them, and Git without a person's configuration. */
+/** Two repositories without anything in them. */
 export function emptyWorld(): World {
-  vi.stubEnv("GIT_CONFIG_GLOBAL", "/dev/null");
-  vi.stubEnv("GIT_CONFIG_NOSYSTEM", "1");
   const folder = mkdtempSync(join(tmpdir(), "fleet-upgrade-platform-test-"));
   return {
     folder,

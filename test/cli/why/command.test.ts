@@ -215,6 +215,38 @@ describe("of the spoke itself", () => {
     expect(written).not.toContain("NodeGroup");
   });
 
+  describe("with a node group", () => {
+    const annotations = { "crossplane.io/external-create-pending": "2026-01-01T10:00:00Z" };
+    const nodes = (status: object, more: object = {}): KubeObject => ({
+      ...{ apiVersion: "eks.aws.m.upbound.io/v1beta1", kind: "NodeGroup", status },
+      metadata: {
+        ...{ name: "blue-nodes", namespace: "spokes", labels: { "fleet.internal/cluster": "blue" } },
+        annotations: { ...annotations, ...more },
+      },
+    });
+
+    test("that AWS is still creating, it prints since when", async () => {
+      const creating = nodes({ conditions: [{ type: "Ready", status: "False", reason: "Creating" }] });
+      const { code, written } = await why("blue", { hub: hubOf([creating], notReady) });
+      expect(code).toBe(1);
+      expect(written).toContain("1. hub: NodeGroup spokes/blue-nodes: being created since 2026-01-01T10:00:00Z\n");
+    });
+
+    test("that EKS failed to create, it prints the health issue, the instances and what to do", async () => {
+      const issue = "i-0a1: NodeCreationFailure: Instances failed to join the kubernetes cluster";
+      const failed = nodes(
+        { conditions: [{ type: "Ready", status: "True" }], atProvider: { status: "CREATE_FAILED" } },
+        { "fleet.internal/creation-failure": issue },
+      );
+      const { code, written } = await why("blue", { hub: hubOf([failed], notReady) });
+      expect(code).toBe(1);
+      expect(written).toContain(
+        `1. hub: NodeGroup spokes/blue-nodes: AWS reports the status CREATE_FAILED: ${issue}\n   do: EKS launched the instances`,
+      );
+      expect(written).toContain("kubectl -n spokes delete nodegroups.eks.aws.m.upbound.io <name>");
+    });
+  });
+
   test("a refused specification is told by the Spoke's condition", async () => {
     const refused = {
       type: "SpecAccepted",

@@ -70,7 +70,8 @@ export const { tryKubectl, kubectl, get } = hub;
 export const aws = (args: readonly string[], options?: Options) => succeed(tool("aws"), args, options);
 /** The program behind the instance's `aws`, whose profile would win over keys in the environment. */
 export function realAws(): string {
-  const program = /^exec '([^']+)'/m.exec(readFileSync(tool("aws"), "utf8"))?.[1] ?? "";
+  const [, quoted, plain = ""] = /^exec (?:'([^']+)'|(\S+))/m.exec(readFileSync(tool("aws"), "utf8")) ?? [];
+  const program = quoted ?? plain;
   if (!existsSync(program)) throw new Error(`${tool("aws")} runs no program that exists: got ${program || "none"}`);
   return program;
 }

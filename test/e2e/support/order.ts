@@ -2,13 +2,7 @@ import { basename } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files about spokes that need no cluster but the hub, and no spoke on it. */
-const ON_THE_HUB_ALONE = [
-  "spoke-api.test.ts",
-  "spoke-commits.test.ts",
-  "spoke-guard.test.ts",
-  "spoke-policies.test.ts",
-  "spoke-rights.test.ts",
-];
+const ON_THE_HUB_ALONE = ["spoke-api.test.ts", "spoke-commits.test.ts", "spoke-guard.test.ts"];
 
 /**
  * Where a file of the e2e tests comes, by its name: what needs the hub alone, then its life and death (which ends with a full
@@ -16,7 +10,7 @@ const ON_THE_HUB_ALONE = [
  */
 function stageOf(file: string): number {
   const name = basename(file);
-  if (name === "lifecycle.test.ts") return 1;
+  if (name === "lifecycle.long.test.ts") return 1;
   return name.startsWith("spoke-") && !ON_THE_HUB_ALONE.includes(name) ? 2 : 0;
 }
 

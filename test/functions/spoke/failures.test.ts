@@ -124,9 +124,15 @@ test("a message is the same at every attempt: without request ids, times, author
   );
 });
 
-test("a message is at most 400 characters, and shows where it was cut", () => {
-  expect(tidy("x".repeat(400))).toBe("x".repeat(400));
-  expect(tidy("x".repeat(401))).toBe(`${"x".repeat(399)}…`);
+test("a message is at most 1000 characters, and shows where it was cut", () => {
+  expect(tidy("x".repeat(1000))).toBe("x".repeat(1000));
+  expect(tidy("x".repeat(1001))).toBe(`${"x".repeat(999)}…`);
+});
+
+test("nodes that didn't join in an update don't make anyone delete the node group, whose other nodes work", () => {
+  const update = step("update failed: VersionUpdate 1 ended as Failed: NodeCreationFailure: Instances failed to join");
+  expect(update).toMatchObject({ reason: "NodesNotJoined", remedy: expect.stringContaining("retries the update") });
+  expect(update?.remedy).not.toContain("delete");
 });
 
 test.for([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
-import { lookAgainAnnotation } from "../../../lib/labels.ts";
+import { creationFailureAnnotation, lookAgainAnnotation } from "../../../lib/labels.ts";
 import { nodeDigest } from "../../../lib/node-groups.ts";
 import { nodeGroup, settings, spoke } from "./support/fixtures.ts";
 import { failing, running, type World } from "./support/world.ts";
@@ -116,6 +116,71 @@ describe("another kind of nodes", () => {
     take(world, graviton);
     expect(world.settle().ready).toBe(true);
     expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
+  });
+
+  describe("whose instances don't join the cluster", () => {
+    const key = keyOf(graviton);
+    const issue = "i-0a1, i-0b2: NodeCreationFailure: Instances failed to join the kubernetes cluster";
+    const wait = `waiting for EKS Node Group (fleet-spoke-blue:nodes) create: unexpected state 'CREATE_FAILED', wanted target 'ACTIVE'. last error: ${issue}`;
+    const error = `async create failed: failed to create the resource: [{0 ${wait}  []}]`;
+    const noted = (world: World) => world.object(key).metadata.annotations?.[creationFailureAnnotation];
+
+    /** The provider reports the error of the creation until its next look, and then the status alone. */
+    const failOnce = () => {
+      const world = running(spoke());
+      world.reports.set(key, (status) => ({
+        ...status,
+        atProvider: {},
+        conditions: [
+          { type: "Synced", status: "False", reason: "ReconcileError", message: `create failed: ${error}` },
+          { type: "LastAsyncOperation", status: "False", reason: "AsyncCreateFailure", message: error },
+          { type: "Ready", status: "False", reason: "Creating" },
+        ],
+      }));
+      take(world, graviton);
+      world.settle();
+      expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "NodesNotJoined" });
+      world.reports.clear();
+      inAwsAs(world, key, "CREATE_FAILED");
+      world.settle();
+      return world;
+    };
+
+    it("is reported with EKS's health issue, its instances and what to do, even after the provider has lost the error", () => {
+      const world = failOnce();
+      const { reason, message } = world.condition("NodesReady") ?? {};
+      expect(reason).toBe("NodesNotJoined");
+      expect(message).toContain(`AWS reports the status CREATE_FAILED: ${issue} (`);
+      expect(message).toContain("get-console-output");
+      expect(message).toContain("kubectl -n spokes delete nodegroups.eks.aws.m.upbound.io <name>");
+      expect(world.spoke.status).toMatchObject({ phase: "Failing", message });
+      expect(noted(world)).toBe(issue);
+      expect(nodeGroupsOf(world).sort()).toEqual([keyOf(before), key].sort());
+    });
+
+    it("is no failure while the provider creates it again, and is forgotten once it works", () => {
+      const world = failOnce();
+      world.reports.set(key, (status) => ({
+        ...status,
+        atProvider: { ...(status["atProvider"] as object), status: "CREATE_FAILED" },
+        conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
+      }));
+      world.settle();
+      expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "InProgress" });
+      world.reports.clear();
+      expect(world.settle().ready).toBe(true);
+      expect(nodeGroupsOf(world)).toEqual([key]);
+      expect(noted(world)).toBeUndefined();
+    });
+
+    it("is reported without the health issue where the function has missed the error, with the command that shows it", () => {
+      const world = running(spoke());
+      inAwsAs(world, key, "CREATE_FAILED");
+      take(world, graviton);
+      world.settle();
+      expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "CreationFailed" });
+      expect(world.condition("NodesReady")?.message).toContain("aws eks describe-nodegroup");
+    });
   });
 
   it("is looked at again while AWS is still making it, in case a provider was killed that waited for it", () => {

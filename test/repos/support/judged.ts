@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { bridgeData } from "../../../lib/bridge.ts";
 import { awsKindsAnnotation } from "../../../lib/labels.ts";
-import { admissionCases } from "../../e2e/support/admission-cases.ts";
-import { unlabelledSpokes } from "../../e2e/support/admission-places.ts";
-import { annotatedNamespaces, kept, tenantNamespace } from "../../e2e/support/admission-request.ts";
-import { foundBefore, otherKinds, tenantAck } from "../../e2e/support/tenant-ack.ts";
-import { otherwiseNamed, tenantBuckets } from "../../e2e/support/tenant-buckets.ts";
+import { admissionCases } from "../../envtest/support/admission-cases.ts";
+import { unlabelledSpokes } from "../../envtest/support/admission-places.ts";
+import { annotatedNamespaces, kept, tenantNamespace } from "../../envtest/support/admission-request.ts";
+import { foundBefore, otherKinds, tenantAck } from "../../envtest/support/tenant-ack.ts";
+import { otherwiseNamed, tenantBuckets } from "../../envtest/support/tenant-buckets.ts";
 import {
   databasesOfOthers,
   databasesWithIds,
@@ -13,10 +13,10 @@ import {
   ordersOfDatabases,
   ordersWithIds,
   tenantDatabases,
-} from "../../e2e/support/tenant-databases.ts";
-import { tenantIngresses } from "../../e2e/support/tenant-ingresses.ts";
-import { orderedBefore, tenantOrders } from "../../e2e/support/tenant-orders.ts";
-import { tenantWorkloads } from "../../e2e/support/tenant-workloads.ts";
+} from "../../envtest/support/tenant-databases.ts";
+import { tenantIngresses } from "../../envtest/support/tenant-ingresses.ts";
+import { orderedBefore, tenantOrders } from "../../envtest/support/tenant-orders.ts";
+import { tenantWorkloads } from "../../envtest/support/tenant-workloads.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
 import { type Request, refusal } from "./admission.ts";
 import { substituted } from "./flux.ts";

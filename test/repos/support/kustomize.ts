@@ -167,12 +167,17 @@ export function build(
 }
 
 const written = new Map<string, string>();
+/** Of manifests as their files have them, which are frozen. */
+const ofFiles = new WeakMap<Manifest, string>();
 
 /** An object as YAML; equal ones are written once: most are as their file has them, and JSON is quick to compare. */
 export function text(manifest: Manifest): string {
+  const before = ofFiles.get(manifest);
+  if (before !== undefined) return before;
   const key = JSON.stringify(manifest);
   const made = written.get(key) ?? stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false });
   written.set(key, made);
+  if (Object.isFrozen(manifest)) ofFiles.set(manifest, made);
   return made;
 }
 

@@ -1,4 +1,4 @@
-import { tenantNamespace } from "../../e2e/support/admission-request.ts";
+import { tenantNamespace } from "../../envtest/support/admission-request.ts";
 import type { Manifest } from "./kustomize.ts";
 
 /** Requests to remove an object, and what the policies on removals say of them. */

@@ -28,7 +28,7 @@ const CROSSPLANE_POLL_MS = 2000;
  */
 export function reconciler(context: ReconcileContext): (name: string) => Promise<number | "wait"> {
   const known = new Map<string, { attempts: number; isRunning: boolean; hasPackages: boolean }>();
-  const withNodes = { ...context, startedNodes: new Map(), scalingGroups: new Map() };
+  const withNodes = { ...context, startedNodes: new Map(), failedStarts: new Map(), scalingGroups: new Map() };
   return async (name) => {
     const record = context.store.find(name);
     if (record === undefined || record.cluster.status === "DELETING") {

@@ -1,3 +1,4 @@
+import type { Log } from "../../listeners.ts";
 import type { EksContext } from "../operation.ts";
 
 /** Milliseconds until the next pass; undefined: only when something changes. */
@@ -15,6 +16,9 @@ export interface ReconcileContext extends EksContext {
   /** PEM of the CA that issued the webhook's certificate. */
   readonly caCertificate: string;
   webhookUrl(cluster: string): string;
+  /** Fields of KubeletConfiguration for nodes of node groups that start, by a fault (local/gateway/faults). */
+  kubeletConfig(): Promise<Readonly<Record<string, unknown>>>;
+  readonly log: Log;
   /** Computes again who may reach which endpoint; resolves when that is in force. */
   keepEndpoints(): Promise<void>;
 }

@@ -3,9 +3,9 @@ import type { NodeOptions } from "../../../clusters/node-config.ts";
 import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
 import { freeNode, newInstanceId, nodesOf } from "../node-numbers.ts";
 import { TAINT_EFFECTS } from "../nodegroup-config.ts";
-import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
 import { runningUpdates } from "../updates.ts";
+import type { ReconcileContext } from "./context.ts";
 
 interface Node extends KubernetesObject {
   status?: { conditions?: { type: string; status: string }[] };
@@ -19,9 +19,11 @@ interface StartedNode {
   agent?: boolean;
 }
 
-export interface NodesContext extends EksContext {
+export interface NodesContext extends ReconcileContext {
   /** Nodes that this process has started, by instance id (the supervisor keeps them running), and what it did there since. */
   readonly startedNodes: Map<string, StartedNode>;
+  /** Why nodes of node groups failed to start in the last attempt, and when (seconds since 1970), by instance id. */
+  readonly failedStarts: Map<string, { readonly problem: string; readonly at: number }>;
   /** What this process last asked for, by the name of an Auto Scaling group. */
   readonly scalingGroups: Map<string, string>;
 }
@@ -114,6 +116,7 @@ export async function applySize(work: Work): Promise<void> {
 export async function stopNode(work: Work, { number, instanceId }: NodeRecord): Promise<void> {
   const { context, cluster } = work;
   context.startedNodes.delete(instanceId);
+  context.failedStarts.delete(instanceId);
   await context.clusters.of(cluster).stopNode(number);
   await changeGroup(work, (group) => {
     group.nodes = group.nodes.filter((other) => other.number !== number);
@@ -130,8 +133,13 @@ export function removeNodegroup(record: ClusterRecord, nodegroupName: string): v
   else if (gone?.ownsAccessEntry === true) delete record.accessEntries[role];
 }
 
-export function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): NodeOptions {
+export function nodeSpec(
+  { nodegroup }: NodegroupRecord,
+  node: NodeRecord,
+  kubelet: Readonly<Record<string, unknown>>,
+): NodeOptions {
   return {
+    kubelet,
     number: node.number,
     nodeName: node.name,
     instanceId: node.instanceId,
@@ -151,21 +159,27 @@ export function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): Node
   };
 }
 
-export async function readyNodes(kube: KubeApi): Promise<Set<string>> {
+/** Whether each node that has joined a cluster is Ready, by its name. */
+export async function joinedNodes(kube: KubeApi): Promise<Map<string, boolean>> {
   const nodes = await kube.list<Node>("v1", "Node");
   const isReady = ({ status }: Node): boolean =>
     status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
-  return new Set(nodes.filter(isReady).map((node) => node.metadata?.name ?? ""));
+  return new Map(nodes.map((node) => [node.metadata?.name ?? "", isReady(node)]));
 }
 
-/** Records when nodes of a group stopped being Ready, given the names of Ready nodes. */
-export async function noteReadiness(work: Work, ready: ReadonlySet<string>): Promise<void> {
+/** Names of the Ready nodes of a cluster. */
+export const readyNodes = async (kube: KubeApi): Promise<Set<string>> =>
+  new Set([...(await joinedNodes(kube))].flatMap(([name, isReady]) => (isReady ? [name] : [])));
+
+/** Records since when nodes of a group aren't Ready. */
+export async function noteReadiness(work: Work, joined: ReadonlyMap<string, boolean>): Promise<void> {
   const { context, cluster, name } = work;
-  const isNoted = (node: NodeRecord): boolean => (node.missingSince === undefined) === ready.has(node.name);
+  const isReady = (node: NodeRecord): boolean => joined.get(node.name) === true;
+  const isNoted = (node: NodeRecord): boolean => (node.missingSince === undefined) === isReady(node);
   if (context.store.get(cluster).nodegroups[name]?.nodes.every(isNoted) ?? true) return;
   await changeGroup(work, ({ nodes }) => {
     for (const node of nodes)
-      if (ready.has(node.name)) delete node.missingSince;
+      if (isReady(node)) delete node.missingSince;
       else node.missingSince ??= context.now();
   });
 }

@@ -8,20 +8,15 @@ import {
   changeGroup,
   desiredSize,
   drainSince,
-  nodeSpec,
+  joinedNodes,
   noteReadiness,
   outdatedOf,
-  readyNodes,
   removeNodegroup,
   stopNode,
   type Work,
 } from "./nodegroup-nodes.ts";
+import { POLL_MS, startNodes, waiting } from "./nodegroup-start.ts";
 import { keepScalingGroup, removeScalingGroup } from "./scaling-group.ts";
-
-/** How often nodes that are starting or draining are checked (milliseconds). */
-const POLL_MS = 500;
-/** A node that is not Ready for so long after the group's last change is reported as its health issue (seconds). */
-const READY_SECONDS = 300;
 
 /** Reconciles the nodes of a cluster's node groups. */
 export async function nodegroupsStep(context: Work["context"], cluster: string, kube: KubeApi): Promise<Again> {
@@ -37,29 +32,26 @@ async function oneNodegroup(work: Work): Promise<Again> {
   const group = record.nodegroups[name];
   if (group === undefined) return undefined;
   if (group.nodegroup.status === "DELETING") return removing(work, group);
+  // EKS looks at it no more, even if its instances join later (aws/containers-roadmap#764).
+  if (group.nodegroup.status === "CREATE_FAILED") return undefined;
   await applySize(work);
   await keepScalingGroup(work);
   const all = context.store.get(cluster).nodegroups[name]?.nodes ?? [];
   const leaving = await scaleDownStep(work, group, all);
   const nodes = all.filter((node) => node.drain?.for !== "scaleDown");
-  const fresh = nodes.filter(({ instanceId }) => !context.startedNodes.has(instanceId));
-  await Promise.all(
-    fresh.map(async (node) => {
-      await context.clusters.of(cluster).startNode(nodeSpec(group, node));
-      context.startedNodes.set(node.instanceId, {});
-    }),
-  );
-  const ready = await readyNodes(kube);
-  await noteReadiness(work, ready);
-  const missing = nodes.filter((node) => !ready.has(node.name));
-  if (missing.length > 0) return waiting(work, missing);
+  await startNodes(work, group, nodes);
+  const joined = await joinedNodes(kube);
+  await noteReadiness(work, joined);
+  const missing = nodes.filter(({ name }) => joined.get(name) !== true);
+  if (missing.length > 0) return waiting(work, missing, joined);
   const outdated = outdatedOf(record, group, nodes);
   if (outdated.length > 0) return updateStep(work, group, outdated);
   // There was no room for all nodes yet.
   if (nodes.length < desiredSize(group)) return POLL_MS;
   await keepScalingGroup(work);
   await kube.apply(nodes.map((node) => labelled(group.nodegroup, node)));
-  if (group.nodegroup.status !== "ACTIVE")
+  const { status, health } = group.nodegroup;
+  if (status !== "ACTIVE" || (health?.issues ?? []).length > 0)
     await changeGroup(work, (current, stored) => {
       if (current.nodegroup.status === "DELETING") return;
       // An update that began since this pass is for the next one.
@@ -146,21 +138,3 @@ const evictionFailed = (work: Work, node: NodeRecord): Promise<void> =>
       resourceIds: [node.name],
     });
   });
-
-async function waiting(work: Work, missing: readonly NodeRecord[]): Promise<Again> {
-  const names = missing.map(({ name }) => name);
-  await changeGroup(work, ({ nodegroup, nodes }, stored) => {
-    if (nodegroup.status === "DELETING") return;
-    const since = nodes.flatMap((node) => (names.includes(node.name) ? (node.missingSince ?? []) : []));
-    const changed = Math.max(nodegroup.modifiedAt ?? 0, Math.min(...since));
-    if (work.context.now() - changed < READY_SECONDS) return;
-    const message = `nodes ${names.join(", ")} are not Ready: see the logs of their kubelets`;
-    nodegroup.health = { issues: [{ code: "NodeCreationFailure", message, resourceIds: names }] };
-    if (nodegroup.status === "CREATING") nodegroup.status = "CREATE_FAILED";
-    if (nodegroup.status === "UPDATING") {
-      nodegroup.status = "DEGRADED";
-      failUpdates(stored, work.name, { errorCode: "NodeCreationFailure", errorMessage: message });
-    }
-  });
-  return POLL_MS;
-}

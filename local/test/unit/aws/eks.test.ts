@@ -177,6 +177,21 @@ describe("a node group", () => {
     });
   });
 
+  test("fails with EKS's health issues and their instances when its creation failed", async () => {
+    const message = "Instances failed to join the kubernetes cluster";
+    const health = { issues: [{ code: "NodeCreationFailure", message, resourceIds: ["i-1", "i-2"] }] };
+    const fake = fakeAws({
+      CreateNodegroup: {},
+      DescribeNodegroup: { nodegroup: { status: "CREATE_FAILED", health } },
+    });
+    const creation = nodeGroup.create(fake.aws, group);
+    await expect(creation).rejects.toThrow(IncompleteError);
+    await expect(creation).rejects.toThrow(
+      "waiting for EKS node group (hub:system): unexpected state 'CREATE_FAILED', wanted target 'ACTIVE'. " +
+        "last error: i-1, i-2: NodeCreationFailure: Instances failed to join the kubernetes cluster",
+    );
+  });
+
   test("stops waiting when the operation is cancelled", async () => {
     const fake = fakeAws({ CreateNodegroup: {}, DescribeNodegroup: { nodegroup: { status: "CREATING" } } });
     const creation = withCallSettings({ signal: AbortSignal.abort() }, () => nodeGroup.create(fake.aws, group));

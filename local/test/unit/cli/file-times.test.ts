@@ -7,12 +7,12 @@ test("a run shows how long each file took, the longest first, and what the short
       { project: "unit", file: "test/a.test.ts", ms: 400 },
       { project: "e2e", file: "test/e2e/hub.test.ts", ms: 6000 },
       { project: "unit", file: "test/b.test.ts", ms: 1100 },
-      { project: "e2e", file: "test/e2e/lifecycle.test.ts", ms: 612_340 },
+      { project: "e2e", file: "test/e2e/lifecycle.long.test.ts", ms: 612_340 },
     ]),
   ).toEqual([
     "Time by test file:",
     "     1.5 s  unit  2 files below 5 s",
-    "   612.3 s  e2e  test/e2e/lifecycle.test.ts",
+    "   612.3 s  e2e  test/e2e/lifecycle.long.test.ts",
     "     6.0 s  e2e  test/e2e/hub.test.ts",
   ]);
   expect(timeLines([])).toEqual([]);

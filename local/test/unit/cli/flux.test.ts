@@ -46,20 +46,18 @@ describe("an object is Ready", () => {
 test("waiting ends when all is ready, says once what it waits for, and gives up with it", async () => {
   const states = [[], ["a: starting"], ["a: starting"], [undefined, undefined]];
   const said: string[] = [];
-  await untilReady(
-    async () => states.shift() ?? [],
-    60,
-    (detail) => said.push(detail),
-    1,
-  );
+  const report = (detail: string) => void said.push(detail);
+  await untilReady(async () => states.shift() ?? [], { seconds: 60, report, pause: 1 });
   expect(said).toEqual(["waiting: nothing is there yet", "waiting for a: starting"]);
-  await expect(
-    untilReady(
-      async () => ["a: broken"],
-      -1,
-      () => {},
-    ),
-  ).rejects.toThrow("not ready after -1 s: a: broken");
+  const broken = async () => ["a: broken"];
+  await expect(untilReady(broken, { seconds: -1, report })).rejects.toThrow("not ready after -1 s: a: broken");
+});
+
+test("waiting ends with its signal", async () => {
+  const signal = AbortSignal.abort();
+  await expect(untilReady(async () => ["a: starting"], { seconds: 60, report: () => {}, signal })).rejects.toThrow(
+    expect.objectContaining({ name: "AbortError" }),
+  );
 });
 
 test("what hinders a Crossplane resource is told in its own words, and nothing while it is only being made", () => {

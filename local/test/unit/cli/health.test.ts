@@ -11,6 +11,7 @@ import {
   verdict,
 } from "../../../cli/health.ts";
 import type { Spoke } from "../../../cli/spokes.ts";
+import type { ProcessStatus } from "../../../supervisor/client.ts";
 
 const now = Date.parse("2026-01-01T01:00:00Z");
 const at = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
@@ -20,6 +21,10 @@ const object = (
   metadata: Partial<KubernetesObject["metadata"]> = {},
 ): KubernetesObject => ({ kind, metadata: { name: "one", ...metadata }, ...(status ? { status } : {}) });
 const unready = (change: object = {}) => ({ conditions: [{ type: "Ready", status: "False", ...change }] });
+const etcd = (state: ProcessStatus["state"]): ProcessStatus => ({
+  ...{ id: "etcd", state, pid: 1, restarts: 0, message: undefined, log: "/logs/etcd.log" },
+  ...{ shortRuns: 0, lastExit: undefined },
+});
 const sortOf = (one: KubernetesObject) => objectNotes([one], now)[0]?.sort;
 
 describe("an object that isn't Ready", () => {
@@ -81,9 +86,19 @@ test("clusters and processes are on their way while they come or go, and problem
   expect(["ACTIVE", "CREATING", "DELETING", "FAILED"].map((status) => clusterNotes("hub", status)[0]?.sort)).toEqual([
     ...[undefined, "progress", "progress", "problem"],
   ]);
-  const process = (state: "ready" | "starting" | "waiting") => processNotes([{ id: "etcd", state }])[0]?.sort;
-  expect([process("ready"), process("starting"), process("waiting")]).toEqual([undefined, "progress", "problem"]);
+  const states = ["ready", "starting", "waiting"] as const;
+  expect(states.map((state) => processNotes([etcd(state)])[0]?.sort)).toEqual([undefined, "progress", "problem"]);
   expect(processNotes([])).toMatchObject([{ sort: "problem" }]);
+});
+
+test("a process that keeps exiting is a problem even while it is ready, with its last exit and its log", () => {
+  const exits = { shortRuns: 3, lastExit: { how: "exit code 1", at: at(1) } };
+  expect(processNotes([{ ...etcd("ready"), ...exits }])).toEqual([
+    {
+      sort: "problem",
+      text: "process etcd keeps exiting: 3 short runs in a row, the last: exit code 1. Log: /logs/etcd.log",
+    },
+  ]);
 });
 
 describe("the end of npm run status", () => {

@@ -67,6 +67,28 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
+test("a signal cancels an operation kindly, and waits for its end", async () => {
+  const done = join(base, "aborted");
+  const abort = new AbortController();
+  const lines: string[] = [];
+  const text = `trap 'sleep 0.3; touch ${done}; exit 5' INT; echo working; while :; do sleep 0.1; done`;
+  const onLine = (line: string) => {
+    lines.push(line);
+    abort.abort();
+  };
+  expect(await runOperation(instance, script(text), onLine, abort.signal)).toBe(5);
+  expect(existsSync(done)).toBe(true);
+  expect(lines).toEqual(["working", "cancelling pulumi up: what is in flight is finished first"]);
+});
+
+test("a signal ends the wait for an operation that an interrupted command left, which goes on", async () => {
+  const done = join(base, "left");
+  await interrupted(`echo working; sleep 1; touch ${done}`);
+  await expect(awaitOperation(instance, () => {}, AbortSignal.timeout(100))).rejects.toThrow(/abort/i);
+  await awaitOperation(instance, () => {});
+  expect(existsSync(done)).toBe(true);
+});
+
 test("an operation that an interrupted command left can be cancelled", async () => {
   const done = join(base, "cancelled");
   await interrupted(`trap 'touch ${done}; exit 1' INT; echo working; while :; do sleep 0.1; done`);

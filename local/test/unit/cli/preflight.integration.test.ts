@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { foreignRoutes, ownKubelet, routesIn, wildcardPorts } from "../../../cli/machine.ts";
+import { foreignRoutes, overlayProblem, ownKubelet, placesOf, routesIn, wildcardPorts } from "../../../cli/machine.ts";
 import { type Machine, missing, neededTools, toFill } from "../../../cli/preflight.ts";
 import { statOf } from "../../../instance/processes.ts";
 import { compare } from "../../../product.ts";
+import { CHECKOUT } from "../../../product-paths.ts";
 import { goNeeded } from "../../../toolchain/go-groups.ts";
 
 const GIB = 1024 ** 3;
@@ -29,6 +30,7 @@ const fit: Machine = {
   venv: true,
   overlayProblem: undefined,
   systemProblems: [],
+  places: [{ path: "/home/it's é 数/(a) #1 & %41 ~{b}/eks-gitops-fleet", what: "this clone", otherwise: "Move it" }],
   folderProblems: [],
   kubelet: undefined,
   namespaceProblem: undefined,
@@ -64,6 +66,11 @@ describe("what a machine lacks is said at once, all of it", () => {
     ["no virtual environments", { venv: false }, /ensurepip.*python3-venv/],
     ["no overlay mounts", { overlayProblem: "mount: wrong fs type" }, /mount: wrong fs type.*FLEET_LOCAL_DIR/],
     ["no apt and no nft", { systemProblems: ["nft version 1.0.1 or newer: install it"] }, /^nft version 1\.0\.1/],
+    [
+      "a path with characters that programs misread",
+      { places: [{ path: "/a:b/$c\n*", what: "this clone", otherwise: "Move it" }] },
+      /^this clone is "\/a:b\/\$c\\n\*", which programs would misread: ":" separates .*; "\$" begins .*; "\*" has .*; "\\n" is .*\. Move it$/,
+    ],
     ["a home for an instance", { folderProblems: ["FLEET_LOCAL_DIR: /root holds /root"] }, /^FLEET_LOCAL_DIR: \/root/],
     ["a kubelet of its own", { kubelet: 77 }, /^a kubelet runs on this machine \(process 77\).*another machine/],
     [
@@ -95,6 +102,30 @@ describe("what a machine lacks is said at once, all of it", () => {
     expect(missing({ ...fit, tools: toolsWith({ Go: "go1.20", Python: "Python 3.8.0" }) })).toHaveLength(2);
   });
 });
+
+test.each([":", ";", "$", '"', "*", "?", "[", "\\", "\n", "\t", "\u007f"])("a path with %j is refused", (character) => {
+  const places = [{ path: `/home/a${character}b`, what: "FLEET_LOCAL_DIR", otherwise: "Name another" }];
+  expect(missing({ ...fit, places })).toEqual([expect.stringContaining(`${JSON.stringify(character)} `)]);
+});
+
+test("an instance in the checkout has no path of its own to be refused", () => {
+  const paths = (dir: string) => placesOf(dir, "/cache").map(({ path }) => path);
+  expect(paths(join(CHECKOUT, ".local"))).toEqual([CHECKOUT, "/cache"]);
+  expect(paths("/srv/fleet")).toEqual([CHECKOUT, "/srv/fleet", "/cache"]);
+});
+
+test.skipIf(process.getuid?.() !== 0)(
+  "overlay mounts are tried in any directory, and leave nothing in it",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "it's ä, b-"));
+    try {
+      expect(await overlayProblem(folder)).toBeUndefined();
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
 
 test("a Python that isn't there is not asked for virtual environments, too", () =>
   expect(missing({ ...fit, tools: toolsWith({ Python: undefined }), venv: false })).toEqual([

@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { kubeconfig } from "../../../cli/kubeconfig.ts";
-import { writeShellFiles } from "../../../cli/shell.ts";
+import { writeScript, writeShellFiles } from "../../../cli/shell.ts";
+import { withVariables } from "../../../instance/command.ts";
 import { instanceAt } from "../../../instance/index.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet it's "));
@@ -31,6 +32,14 @@ describe("the shell files of an instance", () => {
       execFileSync(join(instance.paths.bin, "show"), { encoding: "utf8", env: { AWS_REGION: "eu-west-1" } }),
     ).toContain("AWS_REGION=us-east-1\n");
   });
+});
+
+test("a program in a directory with an equals sign gets its variables and its arguments", async () => {
+  const program = join(base, "a=b");
+  writeFileSync(program, '#!/bin/sh\nprintf "%s\\n" "$ODD" "$@"\n', { mode: 0o755 });
+  const file = join(base, "starts");
+  await writeScript(file, withVariables({ ODD: "it's = $HOME" }, program));
+  expect(execFileSync(file, ["one word", "c=d"], { encoding: "utf8" })).toBe("it's = $HOME\none word\nc=d\n");
 });
 
 describe("the kubeconfig of an instance", () => {

@@ -37,6 +37,13 @@ describe("the end of npm start", () => {
     expect(text).not.toContain("100.64.252.2");
   });
 
+  test("gives commands that can be pasted, whatever the directory is called", () => {
+    const odd = instanceAt("/home/it's ä/.local", 0);
+    const text = summary(odd, { spokes: [blue], doors: [], withApp: ["blue"] });
+    expect(text).toContain(`  . '/home/it'\\''s ä/.local/env'\n`);
+    expect(text).toContain(`git clone '/home/it'\\''s ä/.local/git/gitops-system.git' && cd`);
+  });
+
   test("gives commands that change nothing in the folder in which they are pasted, the second time neither", () => {
     const text = summary(instance, { spokes: [blue], doors: [], withApp: ["blue"] });
     const clones = text.split("\n").filter((line) => line.includes("git clone"));

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { closingLines, RESULTS_FILE, type TestResults } from "../../../cli/test-results.ts";
+import { countsOf, failureLines, RESULTS_FILE, type TestResults } from "../../../cli/test-results.ts";
 import { CHECKOUT } from "../../../product-paths.ts";
 
 test("a run of vitest ends with what failed: tests with the difference, hooks and files with their errors", () => {
@@ -29,12 +29,13 @@ test("a run of vitest ends with what failed: tests with the difference, hooks an
     env: { ...process.env, [RESULTS_FILE]: results },
   });
   expect(status, stderr).toBe(1);
-  const said = closingLines(JSON.parse(readFileSync(results, "utf8")) as TestResults);
+  const read = JSON.parse(readFileSync(results, "utf8")) as TestResults;
+  const said = failureLines(read);
+  expect(countsOf(read)).toBe("1 passed, 1 failed, 2 skipped");
   expect(said.filter((line) => !line.startsWith(" "))).toEqual([
     "FAILED a.test.mjs > a group",
     "FAILED a.test.mjs > differs",
     "FAILED b.test.mjs",
-    "1 passed, 1 failed, 2 skipped",
   ]);
   for (const line of [
     /^ +- +"isWell": true,$/,

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { testToolsStep } from "../../../cli/test-tools.ts";
 import { productPaths } from "../../../product-paths.ts";
 
-test("what Go builds for the end-to-end tests is built before them, from the go.mod files as they are", async () => {
+test("builds actionlint before the tests, from its go.mod as it is", async () => {
   const dir = mkdtempSync(join(tmpdir(), "test-tools-"));
   const path = process.env["PATH"];
   try {
@@ -13,14 +13,10 @@ test("what Go builds for the end-to-end tests is built before them, from the go.
     writeFileSync(go, `#!/bin/sh\necho "$PWD $GOFLAGS $GOTOOLCHAIN $*" >> ${dir}/calls\n`);
     chmodSync(go, 0o755);
     process.env["PATH"] = `${dir}:${path}`;
-    const said: string[] = [];
-    await testToolsStep.run(undefined, (detail) => said.push(detail));
-    expect(said).toEqual(["actionlint", "kyverno"]);
-    const { e2e } = productPaths;
-    expect(readFileSync(join(dir, "calls"), "utf8").trimEnd().split("\n")).toEqual([
-      `${e2e}/actionlint -mod=readonly local build -o /dev/null tool`,
-      `${e2e}/kyverno -mod=readonly local build -o /dev/null .`,
-    ]);
+    await testToolsStep.run(undefined, () => {});
+    expect(readFileSync(join(dir, "calls"), "utf8")).toBe(
+      `${productPaths.envtest}/actionlint -mod=readonly local build -o /dev/null tool\n`,
+    );
   } finally {
     process.env["PATH"] = path;
     rmSync(dir, { recursive: true });

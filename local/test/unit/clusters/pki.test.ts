@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeKubeconfig } from "../../../clusters/kubeconfig.ts";
-import { type Authority, ensureAuthority, ensureServiceAccountKey } from "../../../clusters/pki.ts";
+import { type Authority, clusterAuthority, ensureAuthority, ensureServiceAccountKey } from "../../../clusters/pki.ts";
+import { clusterAt, instanceAt } from "../../../instance/addresses.ts";
 
 describe("certificates of a cluster", () => {
   let dir: string;
@@ -35,6 +36,13 @@ describe("certificates of a cluster", () => {
     expect([certificate.ca, ca.ca]).toEqual([false, true]);
     expect(certificate.checkPrivateKey(createPrivateKey(await readFile(files.key)))).toBe(true);
     expect(certificate.keyUsage).toEqual(["1.3.6.1.5.5.7.3.2", "1.3.6.1.5.5.7.3.1"]);
+  });
+
+  test("the authorities of a cluster have names within X.509's 64 characters, however long the cluster's is", async () => {
+    const cluster = clusterAt(instanceAt(dir, 0), "c".repeat(100), 30);
+    const authorities = [await clusterAuthority(cluster), await clusterAuthority(cluster, "front-proxy-ca")];
+    const subjects = authorities.map(({ certificate }) => new X509Certificate(certificate).subject);
+    expect(subjects).toEqual(["CN=cluster-30-ca", "CN=cluster-30-front-proxy-ca"]);
   });
 
   test("keys are for their owner only", async () => {

@@ -204,13 +204,28 @@ describe("nodes", () => {
   test("containerd keeps all that it mounts and starts under the node's own folders", () => {
     const config = containerdConfig(node, "/usr/lib/cni", "registry.k8s.io/pause:3.10");
     for (const line of [
-      'root = "/work/.local/clusters/hub/nodes/0/containerd"',
+      'root = "/run/eks-gitops-fleet/0/c0n0/disk/containerd"',
       'state = "/run/eks-gitops-fleet/0/c0n0/containerd"',
       'Root = "/run/eks-gitops-fleet/0/c0n0/runc"',
       "netns_mounts_under_state_dir = true",
       'sandbox_image = "registry.k8s.io/pause:3.10"',
     ])
       expect(config).toContain(line);
+  });
+
+  test("what containerd and kubelet store and serve has short ASCII paths, whatever the paths of the instance and the name of the cluster", () => {
+    const deep = instanceAt(`/home/ä b/${"d".repeat(300)}`, 62);
+    const named = clusterAt(deep, `${"c".repeat(100)}.123456789012`, 30);
+    const last = nodeAt(deep, named, 3);
+    const files = nodeFiles(last);
+    const config = containerdConfig(last, "/usr/lib/cni", "pause");
+    const [, root = ""] = /^root = "(.*)"$/m.exec(config) ?? [];
+    const { podLogsDir } = kubeletConfig(named, last, nodeOptions, pair("kubelet"), "/ca.crt") as {
+      podLogsDir: string;
+    };
+    const sockets = [files.containerdSocket, files.policySocket, files.agentSocket, deep.paths.supervisorSocket];
+    for (const path of [...sockets, deep.paths.metadataSocket, files.kubeletRoot, root, podLogsDir])
+      expect(path).toMatch(/^\/run\/eks-gitops-fleet\/62[/\w.-]{0,40}$/);
   });
 
   test("containerd pulls the function's image, which other pods run by its upstream name, from the instance's registry", () => {

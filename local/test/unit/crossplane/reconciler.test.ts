@@ -81,7 +81,8 @@ describe("errors of AWS", () => {
     const kind = things(service.handler("assigned", { ready: () => Promise.reject(new Error("it is FAILING")) }));
     service.failures.set("wait", new Error("gave up waiting"));
     cluster.add(kind, "one", {});
-    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(await pass(cluster, kind, "one"), "upjet observes it 5 ms later").toBe("again");
+    expect(cluster.events).toEqual([]);
     expect(conditionsOf(cluster, kind, "one")).toMatchObject({
       Ready: "False Creating",
       Synced: "False ReconcileError: create failed: gave up waiting",

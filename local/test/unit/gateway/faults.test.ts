@@ -147,6 +147,7 @@ describe("the faults of an instance", () => {
     newRolesUnknownSeconds: 0,
     tagsUncountedSeconds: {},
     certificatesExpired: false,
+    kubeletConfig: {},
     clockAheadSeconds: 0,
     heldAnswers: [],
   };

@@ -77,13 +77,15 @@ describe("addresses of an instance", () => {
     }
   });
 
-  test("names fit the kernel's limits: 15 characters for a link, 107 for a socket", () => {
-    const instance = instanceAt("/x", MAX_INSTANCES - 1);
-    const cluster = clusterAt(instance, "c".repeat(100), MAX_CLUSTERS - 1);
+  test("names fit the kernel's limits in any directory: 15 characters for a link, 107 for a socket, 255 for a file", () => {
+    const instance = instanceAt(`/${"x".repeat(250)}`, MAX_INSTANCES - 1);
+    const cluster = clusterAt(instance, `${"c".repeat(100)}.123456789012`, MAX_CLUSTERS - 1);
     const node = nodeAt(instance, cluster, MAX_NODES - 1);
     expect(node.link.length).toBeLessThanOrEqual(15);
-    expect(`${node.run}/containerd.sock.ttrpc`.length).toBeLessThanOrEqual(107);
-    expect(node.namespace.length).toBeLessThanOrEqual(255);
+    for (const socket of ["containerd.sock.ttrpc", "kubelet/plugins_registry/efs.csi.aws.com-reg.sock"])
+      expect(join(node.run, socket).length).toBeLessThanOrEqual(107);
+    // libcni names a file after the namespace, a sandbox and an interface.
+    expect(`${node.namespace}-${"0".repeat(64)}-eth0`.length).toBeLessThanOrEqual(255);
   });
 
   test("clusters of one name in several accounts have folders, processes and keys of their own", () => {

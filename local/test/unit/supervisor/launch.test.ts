@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { instanceAt } from "../../../instance/addresses.ts";
 import { baseEnv, enter } from "../../../supervisor/launch.ts";
 import { checkSpec } from "../../../supervisor/spec.ts";
-import { pauseAfter } from "../../../supervisor/supervised.ts";
 
 describe("how processes are launched", () => {
   test("nothing of the starter's environment reaches a process but what is listed, and its mark", () => {
@@ -15,10 +14,6 @@ describe("how processes are launched", () => {
     const inNetwork = ["nsenter", "--net=/run/netns/fleet-0-hub-0", "--", "kubelet", "--v=1"];
     expect(enter(spec, [])).toEqual(inNetwork);
     expect(enter(spec, ["/a", "/b"]).slice(3)).toEqual(["sh", "2", "/a", "/b", ...inNetwork]);
-  });
-
-  test("pauses between restarts double up to half a minute", () => {
-    expect([0, 1, 2, 20].map(pauseAfter)).toEqual([200, 400, 800, 30_000]);
   });
 
   test("a spec that can't work is refused with all that is wrong", () => {

@@ -72,22 +72,25 @@ describe("what the machine lacks", () => {
 });
 
 describe("a command that needs its package's libraries", () => {
-  const program = 'printf "%s\\n" "$LD_LIBRARY_PATH" "$XTABLES_LIBDIR" "$@"';
+  const program = 'printf "%s\\n" "$LD_LIBRARY_PATH" "$(ls "$XTABLES_LIBDIR")" "$@"';
   const start = async (extensions: string | undefined, env: Record<string, string>) => {
-    await writeFile(join(dir, "program"), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
+    await writeFile(join(dir, "it's `a`"), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
     const command = join(dir, "command");
-    await writeFile(command, wrapper(join(dir, "program"), ["/own/a", "/own/b"], extensions));
+    await writeFile(command, wrapper(join(dir, "it's `a`"), ["/own/`a`", "/own/b"], extensions));
     await chmod(command, 0o755);
     return spawnSync(command, ["one word", "$two"], { encoding: "utf8", env }).stdout.trimEnd().split("\n");
   };
 
   test("finds them before the machine's, and gets its arguments as they are", async () => {
-    expect(await start("/own/xtables", {})).toEqual(["/own/a:/own/b", "/own/xtables", "one word", "$two"]);
+    const extensions = join(dir, "e".repeat(200), "x".repeat(200), "`x`tables");
+    await mkdir(extensions, { recursive: true });
+    await writeFile(join(extensions, "libxt_comment.so"), "");
+    expect(await start(extensions, {})).toEqual(["/own/`a`:/own/b", "libxt_comment.so", "one word", "$two"]);
   });
 
   test("keeps what the caller searches", async () => {
     const [libraries] = await start(undefined, { LD_LIBRARY_PATH: "/theirs" });
-    expect(libraries).toBe("/own/a:/own/b:/theirs");
+    expect(libraries).toBe("/own/`a`:/own/b:/theirs");
   });
 });
 

@@ -30,6 +30,8 @@ export interface FakeClusters extends Clusters {
   readonly evicted: string[];
   /** Pods that a PodDisruptionBudget keeps where they are. */
   readonly budgeted: Set<string>;
+  /** Why nodes fail to start, by their names; they don't join their cluster. */
+  readonly unstartable: Map<string, string>;
   /** Names of nodes that are not Ready. */
   readonly notReady: Set<string>;
   /** Whether CoreDNS becomes Ready. */
@@ -60,6 +62,7 @@ export function fakeClusters(): FakeClusters {
     failures: [],
     evicted: [],
     budgeted: new Set(),
+    unstartable: new Map(),
     notReady: new Set(),
     coreDnsReady: true,
     of: (name) => runtimeOf(name),
@@ -85,6 +88,8 @@ export function fakeClusters(): FakeClusters {
     },
     startNode: async (node) => {
       await gate;
+      const failure = clusters.unstartable.get(node.nodeName);
+      if (failure !== undefined) throw new Error(failure);
       nodes.set(`${cluster}/${node.number}`, node);
     },
     stopNode: async (number) => {

@@ -144,7 +144,9 @@ export interface FakeEks {
   settle(): Promise<void>;
   /** Looks at the account's instances, as the gateway does when one starts or ends; says when it looks again. */
   lookAtInstances(): Promise<number | "wait">;
-  /** What was logged of instances. */
+  /** Fields that a fault adds to the configuration of kubelets. */
+  kubeletConfig: Readonly<Record<string, unknown>>;
+  /** What was logged of instances and of nodes. */
   readonly logged: string[];
   /** Has a change of the network seen, as the gateway does after calls of EC2. */
   keepEndpoints(): Promise<void>;
@@ -157,6 +159,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
   const aws = over.aws ?? fakeAws();
   const store = await openStore(folder);
   const errors: string[] = [];
+  const logged: string[] = [];
   const shared: EksContext = {
     ...place,
     store,
@@ -171,12 +174,13 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
   const context: ReconcileContext = {
     ...shared,
     keepEndpoints,
+    kubeletConfig: async () => eks.kubeletConfig,
+    log: (line) => void logged.push(line),
     gatewayAddress: "100.64.255.1",
     caCertificate: "CA",
     webhookUrl: (cluster) => `https://127.100.0.1:9444/mutate/${cluster}`,
   };
   const reconcile = reconciler(context);
-  const logged: string[] = [];
   const { asked, call } = callsOf((request, by) => eksApi(request, context, by));
   const eks: FakeEks = {
     store,
@@ -189,6 +193,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     lookAtInstances: selfManagedNodes(context, (line) => void logged.push(line)),
     logged,
     clock: 1_000_000,
+    kubeletConfig: {},
     worker: new WorkQueue({
       // The background looks again sooner than the gateway's.
       work: async (cluster) => {

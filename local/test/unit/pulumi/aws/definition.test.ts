@@ -196,6 +196,32 @@ test("a role that is half made is recorded with its id and the reason", async ()
   });
 });
 
+describe("after an interrupted creation that AWS then failed to finish", () => {
+  const message = "unexpected state 'CREATE_FAILED'";
+  const failing = (status: string) => {
+    const ready = () => Promise.reject(new Error(message));
+    roles.held.set("hub", { ...inputs, status });
+    return definitionOf({ ...roles.handler, failed: ["CREATE_FAILED"], ready }, shape, journal);
+  };
+  const state = { ...inputs, status: "CREATING", tagsAll: { fleet: "one" } };
+  const request = { ...context, id: "hub", oldInputs: inputs, state, inputs: { ...inputs, description: "new" } };
+
+  test("the next run records that, and the one after it replaces the resource", async () => {
+    const definition = failing("CREATE_FAILED");
+    const error = (await definition.update?.(request).catch((thrown: unknown) => thrown)) as ResourceNotReadyError;
+    expect(error).toBeInstanceOf(ResourceNotReadyError);
+    expect(error).toMatchObject({ id: "hub", outputs: { status: "CREATE_FAILED" }, inputs });
+    expect(error.reasons).toEqual([`update aws:iam/role:Role hub: ${message}. The next run replaces it`]);
+    expect(roles.log).toEqual([]);
+    const next = { ...context, id: "hub", oldInputs: inputs, newInputs: inputs, state: error.outputs };
+    expect(await definition.diff?.(next as never)).toMatchObject({ properties: { status: { replace: true } } });
+  });
+
+  test("the next run fails as AWS does where AWS still works on it", async () => {
+    await expect(failing("CREATING").update?.(request)).rejects.toThrow(`update aws:iam/role:Role hub: ${message}`);
+  });
+});
+
 describe("after the engine was killed before it recorded a creation", () => {
   test("the next run takes over what was made", async () => {
     await create();

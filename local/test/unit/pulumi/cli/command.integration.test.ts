@@ -12,12 +12,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { CHECKOUT, productPaths } from "../../../../product-paths.ts";
 import { pulumiCommand, readArguments, runPulumi } from "../../../../pulumi/cli/command.ts";
 import { installPlugins, installPulumi } from "../../../../pulumi/cli/install.ts";
-import { pulumiPaths } from "../../../../pulumi/cli/paths.ts";
+import { pulumiEnvironment, pulumiPaths } from "../../../../pulumi/cli/paths.ts";
 import { prepareStack } from "../../../../pulumi/cli/stack.ts";
 import { openSdk } from "../../../../pulumi/framework/shape.ts";
 
@@ -133,6 +134,13 @@ describe("the checkout's policy pack", () => {
     expect(await flags("local", "--policy-pack", "policies", "--policy-pack", "other")).toEqual([]);
     expect(await flags("local", "--policy-pack", "policies", "--policy-pack-config", "mine.json")).toEqual([]);
   });
+});
+
+test("the state is below the instance's directory, whichever characters that has", () => {
+  const odd = "/home/ä b/it's #1 %41?/.local";
+  const { PULUMI_BACKEND_URL = "" } = pulumiEnvironment(odd);
+  expect(fileURLToPath(PULUMI_BACKEND_URL)).toBe(pulumiPaths(odd).backend);
+  expect(new URL(PULUMI_BACKEND_URL).search).toBe("?metadata=skip");
 });
 
 test("the environment names the instance; the stack is the flag's, the selected one, or local", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ControlPlane } from "@eks-gitops-fleet/local/test";
 import { type DefiningModule, definitionFolder, type Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { parse } from "yaml";
-import type { Editable } from "./repository.ts";
+import type { Editable } from "../../e2e/support/repository.ts";
 
 /** What kubectl said. */
 export interface Said {

@@ -1,20 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Instance, PROCESS_MARK, RUN_ROOT } from "../../../instance/addresses.ts";
-import { run } from "../../../instance/command.ts";
-import { findInstance, listInstances, openInstance, releaseInstance } from "../../../instance/instance.ts";
-import { leftovers } from "../../../instance/leftovers.ts";
-import { tryLock, withLock } from "../../../instance/lock.ts";
-import { markOf, processesOf } from "../../../instance/processes.ts";
-import { canOpenInstances } from "./support.ts";
+import { type Instance, PROCESS_MARK, RUN_ROOT } from "../../instance/addresses.ts";
+import { run } from "../../instance/command.ts";
+import { findInstance, listInstances, openInstance, releaseInstance } from "../../instance/instance.ts";
+import { leftovers } from "../../instance/leftovers.ts";
+import { tryLock, withLock } from "../../instance/lock.ts";
+import { markOf, processesOf } from "../../instance/processes.ts";
 
 // With real addresses and packet filters.
-describe.skipIf(!canOpenInstances)("instances", () => {
+describe("instances", () => {
   const opened: Instance[] = [];
 
   const folder = () => mkdtemp(join(tmpdir(), "fleet-instance-"));
@@ -111,6 +110,19 @@ describe.skipIf(!canOpenInstances)("instances", () => {
     expect(processesOf(after)).toEqual([]);
   });
 
+  test("links to logs that a reboot left keep no index taken, and the next instance of theirs removes them", async () => {
+    const first = await openInstance(await folder());
+    await releaseInstance(first);
+    const link = join("/var/log/containers", `${first.index}_of_no_pod.log`);
+    const made = await mkdir(dirname(link), { recursive: true });
+    await symlink(join(first.paths.run, "c0n0", "disk", "pod-logs", "0.log"), link);
+    const second = await openInstance(await folder());
+    expect(second.index).toBe(first.index);
+    await releaseInstance(second);
+    await expect(lstat(link)).rejects.toThrow("ENOENT");
+    if (made !== undefined) await rm(made, { recursive: true });
+  });
+
   test("a folder whose state knows an index refuses another one, and says who holds its own", async () => {
     const first = await openInstance(await folder());
     await writeFile(join(first.paths.pulumi, "state"), "full of addresses");
@@ -133,5 +145,12 @@ describe.skipIf(!canOpenInstances)("instances", () => {
     await lock?.release();
     await expect(withLock("test-lock", () => Promise.reject(new Error("mine")))).rejects.toThrow("mine");
     expect(await withLock("test-lock", async () => 2)).toBe(2);
+  });
+
+  test("locks with long names that differ only at the end are two locks", async () => {
+    const name = "n".repeat(200);
+    const held = await Promise.all(["0", "1", "0"].map((end) => tryLock(`${name}${end}`)));
+    expect(held.filter((lock) => lock !== undefined)).toHaveLength(2);
+    await Promise.all(held.map((lock) => lock?.release()));
   });
 });

@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Instance } from "../../../instance/addresses.ts";
-import { openInstance, releaseInstance } from "../../../instance/instance.ts";
-import { leftovers } from "../../../instance/leftovers.ts";
-import { processesOf, statOf } from "../../../instance/processes.ts";
-import { type ProcessStatus, supervisorOf } from "../../../supervisor/client.ts";
-import { canOpenInstances } from "../instance/support.ts";
+import { processGuard } from "../../cli/process-guard.ts";
+import type { Instance } from "../../instance/addresses.ts";
+import { openInstance, releaseInstance } from "../../instance/instance.ts";
+import { leftovers } from "../../instance/leftovers.ts";
+import { processesOf, statOf } from "../../instance/processes.ts";
+import { type ProcessStatus, supervisorOf } from "../../supervisor/client.ts";
 
 // Real processes under a real supervisor.
-describe.skipIf(!canOpenInstances)("supervisor", () => {
+describe("supervisor", () => {
   let instance: Instance;
 
   beforeAll(async () => {
@@ -95,6 +95,49 @@ describe.skipIf(!canOpenInstances)("supervisor", () => {
     await until("restarted", restarted(before));
     expect(await events()).toMatch(/killed ended \(signal SIGKILL\): starting it again in 0.2 s. Log: .*killed\.log/);
     expect((await statusOf("killed"))?.restarts).toBe(1);
+  });
+
+  /** What the guard of `npm start` says of the processes. */
+  const guarding = (since?: Date) => processGuard(() => supervisor().list(), since, 20);
+  const inTime = () => AbortSignal.timeout(20_000);
+
+  describe("a process that keeps exiting", () => {
+    const argv = ["sh", "-c", "sleep 0.05; echo no such port; exit 7"] as const;
+
+    test("ends what waits for it, with its name, exit code, last lines and log", async () => {
+      const guard = guarding()(inTime());
+      const { log } = await supervisor().start({ id: "flapping", argv });
+      await expect(guard).rejects.toThrow(
+        `process flapping keeps exiting: 3 short runs in a row, the last: exit code 7. Log: ${log}\nno such port`,
+      );
+      await expect(guarding(new Date(Date.now() + 60_000))(AbortSignal.timeout(100))).resolves.toBeUndefined();
+      await supervisor().stop("flapping");
+    });
+
+    test("counts its failed starts as well, until it is started with another spec", async () => {
+      const spec = { id: "unstartable", argv, ready: { unix: join(instance.paths.run, "never.sock") } } as const;
+      const guard = guarding();
+      for (let tries = 0; tries < 3; tries++)
+        await supervisor()
+          .start(spec)
+          .catch(() => {});
+      await expect(guard(inTime())).rejects.toThrow(
+        "process unstartable keeps exiting: 3 short runs in a row, the last: it ended before it was ready (exit code 7)",
+      );
+      await supervisor()
+        .start({ ...spec, env: { CHANGED: "1" } })
+        .catch(() => {});
+      expect(await statusOf("unstartable")).toMatchObject({ state: "failed", shortRuns: 1 });
+      await supervisor().stop("unstartable");
+    });
+
+    test("is named next to the error of a step that fails because of its first exit", async () => {
+      const since = new Date();
+      const failed = supervisor().start({ id: "gone", argv, ready: { unix: join(instance.paths.run, "never.sock") } });
+      await expect(failed).rejects.toThrow();
+      await expect(guarding(since)(AbortSignal.abort())).rejects.toThrow(/process gone is failed: .*\(exit code 7\)/);
+      await supervisor().stop("gone");
+    });
   });
 
   test("stop ends the whole process group, also what ignores TERM", async () => {

@@ -1,4 +1,4 @@
-// The linter of .github/workflows, for test/e2e/workflows.test.ts.
+// The linter of .github/workflows, for test/envtest/workflows.test.ts.
 module actionlint
 
 go 1.26

@@ -15,7 +15,7 @@ import type { Admin } from "./admission-cluster.ts";
 const run = promisify(execFile);
 const PORT = 9443;
 
-/** How Go runs in the module of test/e2e/kyverno. */
+/** How Go runs in the module of test/envtest/kyverno, whose programs only long tests compile. */
 export const kyvernoModule = {
   cwd: join(import.meta.dirname, "..", "kyverno"),
   encoding: "utf8",
@@ -27,10 +27,10 @@ const yamls = (folder: string): string[] =>
     .filter((name) => name.endsWith(".yaml"))
     .map((name) => readFileSync(join(folder, name), "utf8"));
 
-/** Folder of Kyverno's module. */
+/** Downloads Kyverno's module. @returns its directory */
 export async function kyvernoSource(): Promise<string> {
-  const { stdout } = await run("go", ["list", "-m", "-f", "{{.Dir}}", "github.com/kyverno/kyverno"], kyvernoModule);
-  return stdout.trim();
+  const { stdout } = await run("go", ["mod", "download", "-json", "github.com/kyverno/kyverno"], kyvernoModule);
+  return JSON.parse(stdout).Dir;
 }
 
 /** Copies the chart of Kyverno's module, which must be of `version`, into a new folder below `dir`. */
@@ -39,7 +39,7 @@ export function kyvernoChart(source: string, dir: string, version: string): stri
   cpSync(join(source, "charts", "kyverno"), folder, { recursive: true });
   const { dependencies, ...about } = parse(readFileSync(join(folder, "Chart.yaml"), "utf8"));
   if (about.version !== version)
-    throw new Error(`the module of test/e2e/kyverno has chart ${about.version}, the fleet ${version}`);
+    throw new Error(`the module of test/envtest/kyverno has chart ${about.version}, the fleet ${version}`);
   // Of its dependencies those that are in the module; the others are CRDs and a server that is off.
   const here = dependencies.filter(({ repository }: { repository?: string }) => repository === undefined);
   writeFileSync(join(folder, "Chart.yaml"), stringify({ ...about, dependencies: here }));

@@ -8,13 +8,13 @@ import { inventoryApi } from "../../functions/spoke/inventory/api.ts";
 import { readHubFacts } from "../../functions/spoke/inventory/cluster.ts";
 import { pass } from "../../functions/spoke/inventory/pass.ts";
 import { bridgeData } from "../../lib/bridge.ts";
+import type { Editable } from "../e2e/support/repository.ts";
 import { customResourceDefinition } from "../functions/spoke/support/definition.ts";
 import { hub, spoke } from "../functions/spoke/support/fixtures.ts";
 import { build } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
 import { root } from "../support/process.ts";
 import { kubectlOf } from "./support/kubectl.ts";
-import type { Editable } from "./support/repository.ts";
 
 /** The program that keeps ClusterProfiles, with its own rights, at a real API server without nodes. */
 

@@ -1,4 +1,4 @@
-// Kyverno's CEL for test/e2e/kyverno.test.ts, and its chart and definitions. Its programs are built by local/toolchain/go/kyverno.
+// Kyverno's CEL for test/envtest/kyverno.long.test.ts, and its chart and definitions. Its programs are built by local/toolchain/go/kyverno.
 module kyverno
 
 go 1.26.6
