@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { appendFile, chmod, cp, mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { GoMod } from "./go-mod.ts";
 import { run } from "./run.ts";
@@ -62,8 +62,15 @@ export async function patchGroup(
     // Were the cache inside somebody's checkout, git would take the paths from the top of that.
     const apply = { cwd: join(target, "modules"), env: { GIT_CEILING_DIRECTORIES: target } };
     await run(["git", "apply", "--whitespace=nowarn", file], apply);
-    await appendFile(join(target, "go.mod"), `\nreplace ${module} => ./modules/${module}\n`);
+    await replaceModule(join(target, "go.mod"), module);
   }
+}
+
+/** Has a go.mod take a module from its copy. A module has one replacement: Kubernetes' modules are replaced by their versions already. */
+async function replaceModule(goMod: string, module: string): Promise<void> {
+  const lines = (await readFile(goMod, "utf8")).split("\n");
+  const others = lines.filter((line) => !line.replace(/^(replace)?\s+/, "").startsWith(`${module} => `));
+  await writeFile(goMod, `${others.join("\n")}\nreplace ${module} => ./modules/${module}\n`);
 }
 
 /** Copies a module without its tests; what the module cache keeps read-only becomes writable. */

@@ -30,12 +30,13 @@ describe("npm run preview", () => {
     expect(stderr).toContain(`npm start is changing the instance in ${instance.dir}: wait until it ends`);
   });
 
-  test.each([["prod"], ["local", "--from-scratch"]])(
-    "%s %s starts from an empty state, next to the running hub, and leaves nothing",
-    async (...args) => {
-      const { code, stdout, stderr } = await cli("preview.ts", args);
+  test.each(["prod", "local --from-scratch"])(
+    "%s starts from an empty state, next to the running hub, and leaves nothing",
+    async (line) => {
+      const [stack = "", ...flags] = line.split(" ");
+      const { code, stdout, stderr } = await cli("preview.ts", [stack, ...flags]);
       expect(code, stdout + stderr).toBe(0);
-      expect(stdout).toMatch(new RegExp(`Preview of ${args[0]}: done.*\\nResources:\\n\\s+\\+ \\d+ to create\\n$`));
+      expect(stdout).toMatch(new RegExp(`Preview of ${stack}: done.*\\nResources:\\n\\s+\\+ \\d+ to create\\n$`));
       expect(await previews()).toEqual([]);
     },
   );

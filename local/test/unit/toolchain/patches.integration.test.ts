@@ -65,7 +65,10 @@ describe("a group with patches", () => {
     await write("proxy/example.org/a/c_test.go", "package a\n");
     await write("bin/go", `#!/bin/sh\necho '{"Dir":"${join(root, "proxy/example.org/a")}"}'\n`);
     await chmod(join(root, "bin/go"), 0o755);
-    await write("group/go.mod", "module m\n\nrequire example.org/a v1.0.0\n");
+    await write(
+      "group/go.mod",
+      "module m\n\nrequire example.org/a v1.0.0\n\nreplace (\n\texample.org/a => example.org/a v1.0.1\n\texample.org/ab => example.org/ab v1.0.1\n)\n",
+    );
     await write("group/patches/a.patch", change);
     const file = join(root, "group/patches/a.patch");
     return { dir: join(root, "group"), patches: [readPatch(file, change, mod)] };
@@ -74,21 +77,22 @@ describe("a group with patches", () => {
 
   test("is built from a copy whose go.mod names the changed module; the module itself and the group stay as they are", async () => {
     await patchGroup(await group(diff("example.org/a/c.go")), join(root, "copy"), env());
-    expect(readFileSync(join(root, "copy/go.mod"), "utf8")).toContain(
-      "\nreplace example.org/a => ./modules/example.org/a\n",
-    );
+    const goMod = readFileSync(join(root, "copy/go.mod"), "utf8");
+    expect(goMod).toContain("\nreplace example.org/a => ./modules/example.org/a\n");
+    // A module has one replacement, and others keep theirs.
+    expect(goMod).toContain("\nreplace (\n\texample.org/ab => example.org/ab v1.0.1\n)\n");
     expect(readFileSync(join(root, "copy/modules/example.org/a/c.go"), "utf8")).toContain('import "none"');
     expect(existsSync(join(root, "copy/modules/example.org/a/c_test.go"))).toBe(false);
     expect(existsSync(join(root, "copy/patches"))).toBe(false);
     expect(readFileSync(join(root, "proxy/example.org/a/c.go"), "utf8")).toContain('import "cloud"');
-    expect(readFileSync(join(root, "group/go.mod"), "utf8")).not.toContain("replace");
+    expect(readFileSync(join(root, "group/go.mod"), "utf8")).toContain("example.org/a => example.org/a v1.0.1");
   });
 
   test("is made anew at each run, so that one that was killed leaves nothing behind", async () => {
     const one = await group(diff("example.org/a/c.go"));
     await patchGroup(one, join(root, "copy"), env());
     await patchGroup(one, join(root, "copy"), env());
-    expect(readFileSync(join(root, "copy/go.mod"), "utf8").match(/^replace /gm)).toHaveLength(1);
+    expect(readFileSync(join(root, "copy/go.mod"), "utf8").match(/^replace example/gm)).toHaveLength(1);
   });
 
   test("whose patch doesn't fit the module's version fails with the patch and the file", async () => {
