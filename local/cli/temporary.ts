@@ -35,7 +35,7 @@ export async function temporaryFolder(kind: string, stack: string): Promise<stri
     const folders = await foldersOf(folder);
     // The folder of a failed run has logs only, and is kept.
     if (processesWithin(folders).length > 0 || (await instancesWithin(folders)).length > 0) {
-      console.log(`Removing ${folder}, which an interrupted run left`);
+      console.log(`Removing ${folder}, which an earlier run left`);
       await removeTemporary(folder, stack);
     }
     await abandoned.release();

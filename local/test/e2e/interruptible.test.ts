@@ -99,7 +99,7 @@ describe("an interrupted run", () => {
     killed.child.kill("SIGKILL");
     await killed.ended;
     const next = await endless();
-    expect(next.output()).toContain(`Removing ${dirname(killed.instance.dir)}, which an interrupted run left`);
+    expect(next.output()).toContain(`Removing ${dirname(killed.instance.dir)}, which an earlier run left`);
     await expectRemoved(killed.instance);
     next.child.kill("SIGTERM");
     await next.ended;
