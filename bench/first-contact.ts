@@ -42,30 +42,30 @@ async function measure(args: readonly string[], cwd: string, env: NodeJS.Process
   return code;
 }
 
+/** Variables that lead to this user's caches, or that npm sets for the command that it runs. Those that lead to mirrors and certificates stay. */
+const OWN =
+  /^(npm_(?!config_)|npm_config_(userconfig|cache|init_module|local_prefix)$|NODE_(COMPILE_CACHE|OPTIONS|PATH)$|GO(CACHE|MODCACHE|PATH|FLAGS)$|XDG_CACHE_HOME$|FLEET_)/;
+
 const { values, positionals } = parseArgs({ options: { warm: { type: "boolean" } }, allowPositionals: true });
-const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  start: [["start"]],
-  test: [["test"]],
-};
-const unknown = positionals.filter((name) => !Object.hasOwn(commands, name));
-if (unknown.length > 0)
-  throw new Error(`unknown command ${unknown.join(", ")}: choose of ${Object.keys(commands).join(", ")}`);
-const chosen = positionals.length === 0 ? Object.keys(commands) : positionals;
+const commands = ["start", "test"];
+const unknown = positionals.filter((name) => !commands.includes(name));
+if (unknown.length > 0) throw new Error(`unknown command ${unknown.join(", ")}: allowed are ${commands.join(", ")}`);
+const chosen = positionals.length === 0 ? commands : positionals;
 
 const base = mkdtempSync(join(tmpdir(), "fleet-first-"));
 const checkout = join(base, "d".repeat(PATH_LENGTH - base.length - 1));
 const home = values.warm ? {} : { HOME: join(base, "home") };
-const inherited = Object.entries(process.env).filter(
-  ([name]) => !/^(npm_|NODE_|GO(CACHE|MODCACHE|PATH|FLAGS)$|XDG_CACHE_HOME$|FLEET_)/.test(name),
-);
-const env = { ...Object.fromEntries(inherited), ...home };
+const env = { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN.test(name))), ...home };
+// An interruption ends the running npm script, which is in the same process group; then everything is removed as usual.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
+await git(["clone", "--quiet", root, checkout]);
 let worst = 0;
-try {
-  await git(["clone", "--quiet", root, checkout]);
-  for (const command of chosen.flatMap((name) => commands[name] ?? []))
-    worst = Math.max(worst, await measure(command, checkout, env));
-  worst = Math.max(worst, await measure(["run", "down"], checkout, env));
-} finally {
-  rmSync(base, { recursive: true, force: true });
+for (const command of chosen) {
+  const code = await measure([command], checkout, env);
+  worst = Math.max(worst, code);
+  if (code !== 0) break;
 }
-process.exitCode = worst;
+const removed = await measure(["run", "down"], checkout, env);
+if (removed === 0) rmSync(base, { recursive: true });
+else console.log(`${base} stays: npm run down failed`);
+process.exitCode = Math.max(worst, removed);
