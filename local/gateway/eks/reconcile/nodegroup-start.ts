@@ -15,7 +15,7 @@ const READY_SECONDS = 15;
  * and needs 20 to 25 in practice (terraform-aws-modules/terraform-aws-eks#1910). Here it is shorter, by our choice.
  */
 const JOIN_SECONDS = 75;
-/** For how long a node that has started may be away before its group reports it (seconds). */
+/** For how long a node that has joined may be away, or not become Ready, before its group reports it (seconds). */
 const AWAY_SECONDS = 300;
 
 /** Starts the nodes of a group that this process has not started yet. Why one fails to start is kept for {@link waiting}. */
@@ -64,7 +64,8 @@ export async function waiting(
   const { failedStarts, now } = work.context;
   const ids = missing.map(({ instanceId }) => instanceId);
   const problems = ids.flatMap((id) => failedStarts.get(id)?.problem ?? []);
-  const limit = problems.length > 0 ? JOIN_SECONDS : AWAY_SECONDS;
+  const failsToJoin = missing.some(({ name, instanceId }) => failedStarts.has(instanceId) && !joined.has(name));
+  const limit = failsToJoin ? JOIN_SECONDS : AWAY_SECONDS;
   const words = missing.every(({ name }) => joined.has(name)) ? notReady : notJoined;
   const message = [words, ...problems].join(". ");
   await changeGroup(work, ({ nodegroup, nodes }, stored) => {

@@ -91,6 +91,8 @@ export function fakeClusters(): FakeClusters {
       const failure = clusters.unstartable.get(node.nodeName);
       if (failure !== undefined) throw new Error(failure);
       nodes.set(`${cluster}/${node.number}`, node);
+      if (clusters.notReady.has(node.nodeName))
+        throw new Error(`node ${node.nodeName} is not Ready (it has no network)`);
     },
     stopNode: async (number) => {
       const name = nodes.get(`${cluster}/${number}`)?.nodeName;

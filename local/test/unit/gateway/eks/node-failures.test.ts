@@ -141,7 +141,14 @@ describe("a node group", () => {
     await later(1);
     expect(await group()).toMatchObject({
       status: "CREATE_FAILED",
-      health: { issues: [{ code: "NodeCreationFailure", message: "Unhealthy nodes in the kubernetes cluster" }] },
+      health: {
+        issues: [
+          {
+            code: "NodeCreationFailure",
+            message: `Unhealthy nodes in the kubernetes cluster. node ${NEXT} is not Ready (it has no network)`,
+          },
+        ],
+      },
     });
   });
 
