@@ -16,8 +16,20 @@ export function processGuard(
   since = new Date(),
   pause = POLL_MS,
 ): Guard {
-  const exited = async () =>
-    (await list()).filter(({ lastExit }) => lastExit !== undefined && Date.parse(lastExit.at) >= since.getTime());
+  /** Short runs before the command started, by process. */
+  const earlier = new Map<string, number>();
+  const exited = async () => {
+    const recent = [];
+    for (const status of await list()) {
+      const { id, shortRuns, lastExit } = status;
+      const isRecent = lastExit !== undefined && Date.parse(lastExit.at) >= since.getTime();
+      // A stable run sets the number back to 0.
+      const before = isRecent ? Math.min(earlier.get(id) ?? 0, shortRuns) : shortRuns;
+      earlier.set(id, before);
+      if (isRecent) recent.push({ ...status, shortRuns: shortRuns - before });
+    }
+    return recent;
+  };
   return async (signal) => {
     while (!signal.aborted) {
       const failing = (await exited()).find(keepsExiting);

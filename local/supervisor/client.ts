@@ -12,6 +12,8 @@ import { SUPERVISOR_ID } from "./supervisor.ts";
 export type { ProcessSpec, ProcessStatus } from "./spec.ts";
 
 const STARTUP_SECONDS = 30;
+/** How long the supervisor may take to list its processes, also on a busy machine. */
+const LIST_SECONDS = 60;
 
 /** Talks to the supervisor of an instance. */
 export interface SupervisorClient {
@@ -107,7 +109,9 @@ function isUnreachable(error: unknown): boolean {
 
 async function call(instance: Instance, method: string, path: string, body?: object): Promise<unknown> {
   const target = { socketPath: instance.paths.supervisorSocket, path };
-  const { status, text } = await exchange(target, { method }, body && JSON.stringify(body));
+  // Any other operation takes as long as the process that it starts or stops.
+  const timeout = path === "/list" ? LIST_SECONDS * 1000 : undefined;
+  const { status, text } = await exchange(target, { method, timeout }, body && JSON.stringify(body));
   const answer = JSON.parse(text) as { error?: string };
   if (status !== 200) throw new Error(answer.error);
   return answer;
