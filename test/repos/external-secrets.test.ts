@@ -1,25 +1,20 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { Definitions } from "../../cli/check/definitions.ts";
 import { isManifest, isObject, type Manifest } from "../../cli/render/files.ts";
 import { exampleNames } from "../functions/spoke/support/fixtures.ts";
+import { upstreamCrds } from "../support/upstream-crds.ts";
 import { render, withAddons } from "./support/spoke.ts";
 
 /**
  * Our objects of External Secrets' API against the CustomResourceDefinitions of several versions: production's and the local stack's
- * differ. The definitions lie beside the repository where they are at hand; EXTERNAL_SECRETS_CRDS names more folders, by colons.
+ * differ.
  */
 
 const root = join(import.meta.dirname, "..", "..");
-const shared = join(root, "..", "shared", "crds");
-const folders = [
-  ...(existsSync(shared) ? readdirSync(shared) : [])
-    .filter((name) => name.startsWith("external-secrets-"))
-    .map((name) => join(shared, name)),
-  ...(process.env["EXTERNAL_SECRETS_CRDS"]?.split(":") ?? []),
-];
+const folders = upstreamCrds("external-secrets-");
 
 const isOurs = (value: unknown): value is Manifest =>
   isManifest(value) && value.apiVersion.startsWith("external-secrets.io/");

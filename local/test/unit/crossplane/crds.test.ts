@@ -8,8 +8,9 @@ import { allKinds } from "../../../crossplane/provider-aws/kinds.ts";
 import type { Schema } from "../../../crossplane/provider-aws/schema.ts";
 import { CHECKOUT } from "../../../product-paths.ts";
 
-/** The upstream CRDs lie beside the checkout on the machines where the project is developed; no clone has them. */
-const upstreamFolder = join(CHECKOUT, "..", "shared", "crds", "provider-upjet-aws-v2.6.0");
+/** The upstream CRDs are next to the checkout on the machines where the project is developed; no clone has them. */
+const shared = process.env["UPSTREAM_CRDS"] ?? join(CHECKOUT, "..", "shared", "crds");
+const upstreamFolder = join(shared, "provider-upjet-aws-v2.6.0");
 const upstream = new Map<string, Crd>(
   (existsSync(upstreamFolder) ? readdirSync(upstreamFolder) : []).map((file) => {
     const crd = parse(readFileSync(join(upstreamFolder, file), "utf8")) as Crd;

@@ -1,17 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 import { parse } from "yaml";
 import { managedKinds } from "../../../../functions/spoke/kinds.ts";
 import type { KubeObject } from "../../../../functions/spoke/kube.ts";
 import { closed } from "../../../../lib/openapi.ts";
+import { upstreamCrds } from "../../../support/upstream-crds.ts";
 
-/** Where the schemas of provider-upjet-aws are on a machine that has them: beside the repository, or where SPOKE_CRDS says. */
-const candidates = [
-  process.env["SPOKE_CRDS"],
-  join(import.meta.dirname, "..", "..", "..", "..", "..", "shared", "crds", "provider-upjet-aws-v2.6.0"),
-];
-export const schemaFolder = candidates.find((folder) => folder !== undefined && existsSync(folder));
+/** The schemas of provider-upjet-aws, on a machine that has them. */
+export const [schemaFolder] = upstreamCrds("provider-upjet-aws-v2.6.0");
 
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 /** Compiled when they are asked for: most versions are not. */
