@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { mkdir, symlink } from "node:fs/promises";
+import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ClusterAddresses, clusterAt, type Instance, type NodeAddresses, nodeAt } from "../instance/addresses.ts";
 import { run } from "../instance/command.ts";
@@ -176,7 +175,7 @@ async function writeFiles(
     throw new Error(`${instance.paths.caCertificate} is missing: make the instance's CA before its first node`);
   for (const folder of [files.cni, dirname(files.registryHosts), dirname(files.functionHosts), node.run])
     await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (!existsSync(node.disk)) await symlink(node.dir, node.disk);
+  await linkDisk(node);
   await writeAtomic(nameFile(node), options.nodeName);
   const authority = await clusterAuthority(cluster);
   const kubelet = await authority.issue(`kubelet-${options.nodeName}`, {
@@ -196,6 +195,14 @@ async function writeFiles(
   const kubeletConfig = config.kubeletConfig(cluster, node, options, kubelet, authority.files.certificate);
   await writeAtomic(files.kubeletConfig, JSON.stringify(kubeletConfig));
   await writeAtomic(files.proxyConfig, JSON.stringify(config.proxyConfig(cluster, node, options.nodeName)));
+}
+
+/** Leads to a node's directory by a short path; also after the clone was moved. */
+async function linkDisk({ dir, disk }: NodeAddresses): Promise<void> {
+  const target = await readlink(disk).catch(() => undefined);
+  if (target === dir) return;
+  await rm(disk, { force: true });
+  await symlink(dir, disk);
 }
 
 /** Identity of a node's process. */
