@@ -3,7 +3,7 @@ import { countsOf, failureLines, type TestResults } from "./test-results.ts";
 
 /** How a part of a test run ended. */
 export interface Ending {
-  /** Exit code: 0 passed, 130 interrupted, any other failed. */
+  /** Exit code: 0 passed; 129, 130 and 143 interrupted (128 and the number of the signal); any other failed. */
   readonly code: number;
   /** Results of a part that runs tests; undefined if it ran none. */
   readonly results?: TestResults | undefined;
@@ -25,6 +25,9 @@ export interface PartResult extends Pick<Part, "name" | "isRequired"> {
   readonly milliseconds: number;
 }
 
+const isInterrupted = (ending: Ending | undefined): boolean =>
+  ending !== undefined && [129, 130, 143].includes(ending.code);
+
 /** Lists of parts that run side by side, the parts of each list one after another. */
 export type Phase = readonly (readonly Part[])[];
 
@@ -36,7 +39,7 @@ export type Phase = readonly (readonly Part[])[];
 export async function runPhases(phases: readonly Phase[], say: (line: string) => void): Promise<readonly PartResult[]> {
   const results: PartResult[] = [];
   const isOver = () =>
-    results.some(({ ending, isRequired }) => ending?.code === 130 || (isRequired && ending?.code !== 0));
+    results.some(({ ending, isRequired }) => isInterrupted(ending) || (isRequired && ending?.code !== 0));
   const runList = async (parts: readonly Part[]) => {
     const own: PartResult[] = [];
     for (const part of parts) {
@@ -64,7 +67,8 @@ async function runPart({ name, covers, run }: Part, say: (line: string) => void)
 
 const stateOf = (ending: Ending | undefined): string => {
   if (ending === undefined) return "not run";
-  return { 0: "passed", 130: "interrupted" }[ending.code] ?? "FAILED";
+  if (isInterrupted(ending)) return "interrupted";
+  return ending.code === 0 ? "passed" : "FAILED";
 };
 
 /** The end of a run: each failed test, then one line for each part with its result, time and number of tests. */
@@ -86,7 +90,6 @@ export function closingLines(parts: readonly PartResult[]): string[] {
 
 /** The exit code of a run: 130 if a part was interrupted, 1 if one failed or was not run, otherwise 0. */
 export function exitCode(parts: readonly PartResult[]): number {
-  const codes = parts.map(({ ending }) => ending?.code);
-  if (codes.includes(130)) return 130;
-  return codes.every((code) => code === 0) ? 0 : 1;
+  if (parts.some(({ ending }) => isInterrupted(ending))) return 130;
+  return parts.every(({ ending }) => ending?.code === 0) ? 0 : 1;
 }

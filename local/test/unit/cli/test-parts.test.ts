@@ -33,9 +33,10 @@ test("no part starts after a required one that failed, and its error is printed"
   expect(exitCode(parts)).toBe(1);
 });
 
-test("no part starts after an interrupt", async () => {
-  const parts = await runPhases([[[part("unit", { code: 130 }), part("story", { code: 0 })]]], () => {});
-  expect(states(parts)).toEqual(["unit 130", "story -"]);
+test.each([129, 130, 143])("no part starts after an interrupt (exit code %i)", async (code) => {
+  const parts = await runPhases([[[part("unit", { code }), part("story", { code: 0 })]]], () => {});
+  expect(states(parts)).toEqual([`unit ${code}`, "story -"]);
+  expect(closingLines(parts)).toContainEqual(expect.stringMatching(/^unit +interrupted /));
   expect(exitCode(parts)).toBe(130);
 });
 
