@@ -11,6 +11,9 @@ interface ForegroundOptions extends Pick<SpawnOptions, "cwd" | "env"> {
   readonly prefix?: string | undefined;
 }
 
+/** How long output that was written before the exit may take to arrive. */
+const LAST_OUTPUT_MS = 5000;
+
 function copyLines(from: Readable | null, to: NodeJS.WriteStream, prefix: string): void {
   if (from !== null) createInterface({ input: from }).on("line", (line) => to.write(`${prefix}${line}\n`));
 }
@@ -35,6 +38,11 @@ export function foreground(
       });
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(ending ?? signal));
     child.once("error", reject);
-    child.once("close", (code) => resolve(code ?? 130));
+    child.once("exit", (code) => {
+      const end = () => resolve(code ?? 130);
+      child.once("close", end);
+      // A process that it left behind may keep its output open.
+      setTimeout(end, LAST_OUTPUT_MS).unref();
+    });
   });
 }

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { foreground } from "./foreground.ts";
 import { foldersFile, removeTemporary, temporaryFolder } from "./temporary.ts";
 
 /** Signals that interrupt a run, with the exit code of a command that they end: 128 and their number. */
@@ -8,6 +10,8 @@ const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Environment variable with the file where processes list their temporary folders outside of TMPDIR. */
 const FOLDERS_FILE = "FLEET_TEMPORARY_FOLDERS";
+/** Environment variable with the directory of the instance that a command runs its work on. */
+const INSTANCE = "FLEET_TEMPORARY_INSTANCE";
 
 /**
  * Runs `body`, and removes everything that it has started once a signal interrupts it. The processes that `body` starts have their
@@ -25,7 +29,7 @@ export async function interruptible(folder: string, stack: string, body: () => P
   };
   for (const [signal, code] of Object.entries(CODES))
     process.on(signal, () => {
-      if (removal === undefined) console.log(`\n${signal}: ending everything that this run has started`);
+      if (removal === undefined) console.log(`\n${signal}: removing the instances and processes of this run`);
       void remove().finally(() => process.exit(code));
     });
   try {
@@ -38,7 +42,8 @@ export async function interruptible(folder: string, stack: string, body: () => P
 }
 
 /**
- * Runs `body` with the folder of an instance that is removed afterwards, even if a signal interrupts `body`.
+ * Runs `body` with the directory of an instance that is removed afterwards, even if a signal interrupts `body`. Runs the command of this
+ * process again in another process, whose call runs `body`: the removal then finds and ends it as any other process of the run.
  * @param kind begins the name of the temporary folder: `fleet-preview`
  * @param keep keep the instance unless a signal interrupts `body`
  */
@@ -48,18 +53,28 @@ export async function withTemporaryInstance(
   body: (dir: string) => Promise<number>,
   keep = false,
 ): Promise<number> {
+  const given = process.env[INSTANCE];
+  if (given !== undefined) {
+    delete process.env[INSTANCE];
+    return body(given);
+  }
   const folder = await temporaryFolder(kind, stack);
   const dir = join(folder, "instance");
+  const argv = [process.execPath, ...process.execArgv, ...process.argv.slice(1)] as const;
   try {
-    return await interruptible(folder, stack, () => body(dir));
+    return await interruptible(folder, stack, () => foreground(argv, { env: { ...process.env, [INSTANCE]: dir } }));
   } finally {
-    if (keep) console.log(`The instance stays: FLEET_LOCAL_DIR=${dir}`);
-    else await removeTemporary(folder, stack);
+    if (!keep) await removeTemporary(folder, stack);
+    else if (existsSync(dir)) console.log(`Instance kept: FLEET_LOCAL_DIR=${dir}`);
   }
 }
 
 /** Removes a temporary folder in a session apart from the terminal: a second Ctrl-C must not end the commands that the removal runs. */
 async function removeApart(folder: string, stack: string): Promise<void> {
   const argv = [join(import.meta.dirname, "remove-temporary.ts"), folder, stack];
-  await once(spawn(process.execPath, argv, { detached: true, stdio: ["ignore", "inherit", "inherit"] }), "exit");
+  const [code] = await once(
+    spawn(process.execPath, argv, { detached: true, stdio: ["ignore", "inherit", "inherit"] }),
+    "exit",
+  );
+  if (code !== 0) console.error(`${folder} is not removed: the next run of the same command tries again`);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import {
   expectUnmounted,
   type Instance,
@@ -10,9 +10,15 @@ import {
   readText,
   releaseInstance,
   tryLock,
+  withLock,
 } from "../instance/index.ts";
 import { killAll, processesWithin } from "../instance/processes.ts";
 import { tearDown } from "./teardown.ts";
+
+/** How long another command may take to remove folders of the same kind. */
+const REMOVAL_SECONDS = 900;
+/** The temporary folders outside that a run has: those of test/support/scratch.ts. */
+const OUTSIDE = /\/fleet-unit-\w{6}$/;
 
 const ownerLock = (folder: string) => `owner/${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
 
@@ -20,24 +26,27 @@ const ownerLock = (folder: string) => `owner/${createHash("sha256").update(folde
 export const foldersFile = (folder: string): string => join(folder, "folders");
 
 /**
- * Creates a folder for instances that live as long as this process, and owns it. First removes the instances and processes in folders of
- * the same kind whose owner was killed.
+ * Creates a folder for instances that live as long as this process, and owns it. First removes the folders of the same kind whose owner
+ * has ended, with their instances and processes.
  * @param kind begins the folder's name: `fleet-preview`.
  */
 export async function temporaryFolder(kind: string, stack: string): Promise<string> {
   const parent = await realpath(tmpdir());
+  // Without the lock, another command might remove the new folder before this one owns it.
+  return withLock(`temporary/${kind}`, () => newFolder(parent, kind, stack), REMOVAL_SECONDS);
+}
+
+async function newFolder(parent: string, kind: string, stack: string): Promise<string> {
   // mkdtemp(3) adds six characters: other kinds may begin with the same words.
   const ofKind = new RegExp(`^${kind}-\\w{6}$`);
-  for (const name of (await readdir(parent)).filter((each) => ofKind.test(each))) {
+  // An instance outlives its folder if a cleaner of temporary files removed that.
+  const withInstances = (await listInstances()).map(({ dir }) => relative(parent, dir).split(sep)[0] ?? "");
+  for (const name of new Set([...(await readdir(parent)), ...withInstances].filter((each) => ofKind.test(each)))) {
     const folder = join(parent, name);
     const abandoned = await tryLock(ownerLock(folder));
     if (abandoned === undefined) continue;
-    const folders = await foldersOf(folder);
-    // The folder of a failed run has logs only, and is kept.
-    if (processesWithin(folders).length > 0 || (await instancesWithin(folders)).length > 0) {
-      console.log(`Removing ${folder}, which an earlier run left`);
-      await removeTemporary(folder, stack);
-    }
+    console.log(`Removing ${folder} of an earlier run`);
+    await removeTemporary(folder, stack).catch((error: Error) => console.error(error.message));
     await abandoned.release();
   }
   const folder = await mkdtemp(join(parent, `${kind}-`));
@@ -46,25 +55,35 @@ export async function temporaryFolder(kind: string, stack: string): Promise<stri
   return folder;
 }
 
-/** Kills the processes that have their temporary files in a temporary folder, and removes the instances in it and the folder itself. */
+/**
+ * Kills the processes that have their temporary files in a temporary folder, and removes the instances in it and the folder itself.
+ * @throws Error with every instance and folder that can't be removed
+ */
 export async function removeTemporary(folder: string, stack: string): Promise<void> {
   const folders = await foldersOf(folder);
   await killAll(() => processesWithin(folders));
-  for (const instance of await instancesWithin(folders)) {
-    console.log(`Removing the temporary instance in ${instance.dir}`);
-    const opened = await tearDown(instance.dir, stack, { force: true, quiet: true });
-    if (!opened) await releaseInstance(instance);
-  }
-  for (const each of folders) {
-    await expectUnmounted(each);
-    await rm(each, { recursive: true, force: true, maxRetries: 5 });
-  }
+  const failures: string[] = [];
+  const attempt = async (dir: string, work: () => Promise<void>) =>
+    work().catch((error: Error) => failures.push(`${dir}: ${error.message}`));
+  for (const instance of await instancesWithin(folders))
+    await attempt(instance.dir, async () => {
+      console.log(`Removing the temporary instance in ${instance.dir}`);
+      const opened = await tearDown(instance.dir, stack, { force: true, quiet: true });
+      if (!opened) await releaseInstance(instance);
+    });
+  // The folder has the state of an instance that is left.
+  for (const each of failures.length > 0 ? [] : folders)
+    await attempt(each, async () => {
+      await expectUnmounted(each);
+      await rm(each, { recursive: true, force: true, maxRetries: 5 });
+    });
+  if (failures.length > 0) throw new Error(`could not remove ${folder}:\n${failures.join("\n")}`);
 }
 
 /** A temporary folder, and those that its file lists. */
 async function foldersOf(folder: string): Promise<string[]> {
   const listed = ((await readText(foldersFile(folder))) ?? "").split("\n");
-  return [folder, ...listed.filter((line) => line !== "")];
+  return [folder, ...listed.filter((line) => OUTSIDE.test(line))];
 }
 
 const instancesWithin = async (folders: readonly string[]): Promise<Instance[]> =>

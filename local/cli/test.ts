@@ -1,7 +1,7 @@
 // `npm test`: format, lint, types, unit and integration tests, then the story of a fleet on the embedded cloud. With arguments, which go to
 // vitest, it runs only what they choose. `npm run test:e2e` runs all other end-to-end tests.
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { CHECKOUT } from "../product-paths.ts";
 import { main } from "./command.ts";
@@ -9,7 +9,7 @@ import { newLocalFleet } from "./fleet.ts";
 import { foreground } from "./foreground.ts";
 import { interruptible } from "./interruptible.ts";
 import { runSteps, type Step } from "./steps.ts";
-import { temporaryFolder } from "./temporary.ts";
+import { removeTemporary, temporaryFolder } from "./temporary.ts";
 import { closingLines, exitCode, type Part, type PartResult, type Phase, runPhases } from "./test-parts.ts";
 import { testToolsStep } from "./test-tools.ts";
 import { projectPart, vitest } from "./vitest.ts";
@@ -56,6 +56,8 @@ function phasesOf(args: readonly string[], dir: string): readonly Phase[] {
     ];
   if (!args.includes(E2E))
     return [[[machine, toolchain, tools, { name: "tests", covers: args.join(" "), run: () => vitest(args, { dir }) }]]];
+  if (args.length > 1)
+    throw new Error(`npm run test:e2e takes no arguments: choose tests with npm test -- --project <project> <file>`);
   const beside = (name: string, covers: string) => projectPart(name, covers, { dir, prefix: `${name.padEnd(8)} | ` });
   return [
     [[machine, toolchain, tools]],
@@ -70,13 +72,19 @@ await main(async () => {
   const folder = await temporaryFolder("fleet-tests", "local");
   const dir = join(folder, "instance");
   let parts: readonly PartResult[] = [];
+  const phases = phasesOf(process.argv.slice(2), dir);
   const code = await interruptible(folder, "local", async () => {
-    parts = await runPhases(phasesOf(process.argv.slice(2), dir), (line) => console.log(line));
+    parts = await runPhases(phases, (line) => console.log(line));
     return exitCode(parts);
   });
   if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The tests' instance stays in ${dir}`);
-  else if (code === 0) await rm(folder, { recursive: true, force: true });
-  else if (existsSync(join(dir, "logs"))) console.log(`The logs of the tests' instance are in ${join(dir, "logs")}`);
+  else {
+    if (code === 1 && existsSync(join(dir, "logs"))) {
+      await rename(join(dir, "logs"), `${folder}-logs`);
+      console.log(`The logs of the tests' instance are in ${folder}-logs`);
+    }
+    await removeTemporary(folder, "local");
+  }
   console.log(closingLines(parts).join("\n"));
   return code;
 });

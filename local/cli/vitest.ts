@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson } from "../instance/index.ts";
@@ -16,7 +17,7 @@ export interface VitestOptions {
 
 /** Runs vitest to its end. `args` choose projects and files. */
 export async function vitest(args: readonly string[], { dir, prefix }: VitestOptions): Promise<Ending> {
-  const results = `${dir}.${args.join("").replace(/\W+/g, "-")}.json`;
+  const results = `${dir}.${randomUUID()}.json`;
   const own = ["file-times.ts", "test-results.ts"].map((file) => join(import.meta.dirname, file));
   const reporters = ["default", ...own].map((reporter) => `--reporter=${reporter}`);
   const program = join(CHECKOUT, "node_modules", "vitest", "vitest.mjs");

@@ -99,15 +99,18 @@ describe("an interrupted run", () => {
     killed.child.kill("SIGKILL");
     await killed.ended;
     const next = await endless();
-    expect(next.output()).toContain(`Removing ${dirname(killed.instance.dir)}, which an earlier run left`);
+    expect(next.output()).toContain(`Removing ${dirname(killed.instance.dir)} of an earlier run`);
     await expectRemoved(killed.instance);
     next.child.kill("SIGTERM");
     await next.ended;
     await expectNothingLeft(next.instance);
   });
 
-  it("of npm test leaves nothing of the instance that it was starting", async () => {
-    const run = start("local/cli/test.ts", "--project", "e2e", "test/e2e/preview.test.ts");
+  it.each([
+    ["npm test", ["local/cli/test.ts", "--project", "e2e", "test/e2e/preview.test.ts"]],
+    ["npm run preview", ["local/cli/preview.ts", "prod"]],
+  ] as const)("of %s leaves nothing of the instance that it was starting", async (_command, [file, ...args]) => {
+    const run = start(file, ...args);
     const [, dir = ""] = await shown(run, /instance \d+ in (\S+), gateway address/);
     await shown(run, /start the AWS API: done/);
     const instance = (await listInstances()).find((each) => each.dir === dir) ?? expect.fail(`${dir} is not open`);

@@ -54,15 +54,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (after !== before)
       throw new Error(`the run changed the checkout; git status before:\n${before}\nafter:\n${after}`);
   };
-  try {
-    await command("start.ts", dir, ["--hub-only"]);
-    const instance = await findInstance(dir);
-    if (instance === undefined) throw new Error(`no instance runs in ${dir}, though npm start ended well`);
-    // Tests make networks beside the fleet's; doctor.test.ts and gateway-quotas.test.ts ask what is refused.
-    await raiseQuotas(instance, ["vpcs", "addresses", "natGateways"], 30);
-  } catch (error) {
-    console.error(`The instance stays for inspection: FLEET_LOCAL_DIR=${dir} npm run status; npm run down removes it.`);
-    throw error;
-  }
+  await command("start.ts", dir, ["--hub-only"]);
+  const instance = await findInstance(dir);
+  if (instance === undefined) throw new Error(`no instance runs in ${dir}, though npm start ended well`);
+  // Tests make networks beside the fleet's; doctor.test.ts and gateway-quotas.test.ts ask what is refused.
+  await raiseQuotas(instance, ["vpcs", "addresses", "natGateways"], 30);
   return remove;
 }
