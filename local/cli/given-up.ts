@@ -21,7 +21,7 @@ export function failureCheck(kubectl: Kubectl, now = Date.now): (spoke: Spoke) =
       const annotation = `${lookAgainAnnotation}=${new Date(since).toISOString()}`;
       await annotateAll(kubectl, "nodegroups.eks.aws.m.upbound.io", annotation);
     } else if (now() - since >= LASTING_MS) {
-      throw new Error(`spoke ${spoke.metadata.name} can't become Ready by itself: ${failure}`);
+      throw new Error(`spoke ${spoke.metadata.name} can't become Ready automatically: ${failure}`);
     }
   };
 }

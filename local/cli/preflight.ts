@@ -157,8 +157,7 @@ function placeProblem({ path, what, otherwise }: Machine["places"][number]): str
     return character === undefined ? [] : [`${JSON.stringify(character)} ${why}`];
   });
   return (
-    found.length > 0 &&
-    `${what} is ${JSON.stringify(path)}, which programs would misread: ${found.join("; ")}. ${otherwise}`
+    found.length > 0 && `${what}: unsupported characters in ${JSON.stringify(path)}: ${found.join("; ")}. ${otherwise}`
   );
 }
 

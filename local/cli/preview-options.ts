@@ -13,7 +13,7 @@ const FROM_SCRATCH = "--from-scratch";
 export function previewOptions([stack, ...rest]: readonly string[]): PreviewOptions {
   if (stack === undefined || stack.startsWith("-"))
     throw new Error(
-      `which stack? npm run preview -- <stack> [${FROM_SCRATCH}] [pulumi flags]; the stacks are the files stacks/Pulumi.<stack>.yaml; ` +
+      `<stack> is required: npm run preview -- <stack> [${FROM_SCRATCH}] [pulumi flags]; the stacks are the files stacks/Pulumi.<stack>.yaml; ` +
         `${FROM_SCRATCH} compares with an empty state, even if an instance runs the stack`,
     );
   return {

@@ -62,7 +62,7 @@ interface UnpackOptions {
 /**
  * Downloads packages of the machine's distribution with the libraries that they need, and unpacks them into `<dir>/root`.
  * Nothing is installed, and nothing of the machine's package database or apt's lists is touched. Killed and run again it
- * keeps what was downloaded. @returns `<dir>/root`
+ * keeps what was downloaded, unless the path of `dir` is too long for apt. @returns `<dir>/root`
  */
 export async function unpackPackages(
   dir: string,

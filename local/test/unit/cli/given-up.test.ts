@@ -38,6 +38,6 @@ describe("a spoke with a node group that EKS failed to create", () => {
       expect.stringContaining("look-again=1970-01-01T00:00:30"),
     ]);
     clock = 40_000;
-    await expect(check(spoke(failure))).rejects.toThrow(`spoke blue can't become Ready by itself: ${failure}`);
+    await expect(check(spoke(failure))).rejects.toThrow(`spoke blue can't become Ready automatically: ${failure}`);
   });
 });

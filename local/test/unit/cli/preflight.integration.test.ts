@@ -69,7 +69,7 @@ describe("what a machine lacks is said at once, all of it", () => {
     [
       "a path with characters that programs misread",
       { places: [{ path: "/a:b/$c\n*", what: "this clone", otherwise: "Move it" }] },
-      /^this clone is "\/a:b\/\$c\\n\*", which programs would misread: ":" separates .*; "\$" begins .*; "\*" has .*; "\\n" is .*\. Move it$/,
+      /^this clone: unsupported characters in "\/a:b\/\$c\\n\*": ":" separates .*; "\$" begins .*; "\*" has .*; "\\n" is .*\. Move it$/,
     ],
     ["a home for an instance", { folderProblems: ["FLEET_LOCAL_DIR: /root holds /root"] }, /^FLEET_LOCAL_DIR: \/root/],
     ["a kubelet of its own", { kubelet: 77 }, /^a kubelet runs on this machine \(process 77\).*another machine/],

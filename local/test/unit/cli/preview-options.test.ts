@@ -14,7 +14,7 @@ describe("previewOptions", () => {
   it.each([[[]], [["--from-scratch"]], [["--diff", "local"]]])(
     "rejects %j, which doesn't start with a stack",
     (argv) => {
-      expect(() => previewOptions(argv)).toThrow(/^which stack\? npm run preview -- <stack> \[--from-scratch\]/);
+      expect(() => previewOptions(argv)).toThrow(/^<stack> is required: npm run preview -- <stack> \[--from-scratch\]/);
     },
   );
 });
