@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import { DescribeVpcsCommand } from "@aws-sdk/client-ec2";
 import { DeleteRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
+import { clearFaults, setFaults } from "@eks-gitops-fleet/local/gateway";
 import sshpk from "sshpk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
@@ -11,7 +12,17 @@ import { clusterTag } from "../../lib/labels.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { account, eventually, instance, outputs, secretData } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
-import { addSpoke, condition, sharedSpoke, spoke, syncOf, system, untilGone, untilReady } from "./support/spokes.ts";
+import {
+  addSpoke,
+  condition,
+  fleet,
+  sharedSpoke,
+  spoke,
+  syncOf,
+  system,
+  untilGone,
+  untilReady,
+} from "./support/spokes.ts";
 
 /** The spoke that fails in every way, one after another, and the one that must not be affected. */
 const stuck = "stuck";
@@ -96,6 +107,7 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
   });
   afterAll(async () => {
     await allow().catch(() => {});
+    await clearFaults(instance);
     await repository.remove(join("spokes", "fleet", stuck));
     await change("Remove the failing spoke", (spec) => ({ ...spec, logRetentionDays: days }), healthy);
     await untilGone(stuck);
@@ -155,6 +167,17 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
     const message = await untilSays("NodesReady", "QuotaExceeded");
     expect(message).toContain("would have 5 nodes");
     expect(message).toContain("raise the quota in Service Quotas, or remove what is not used");
+  });
+
+  test("nodes that don't join: the condition and fleet why give the last error of the kubelet", async () => {
+    await setFaults(instance, { kubeletConfig: { maxPods: "many" } });
+    const nodes = { instanceTypes: ["m6i.large"], min: 1, desired: 1, max: 2 };
+    await change("Take a node that can't start", (spec) => ({ ...spec, nodes }));
+    const message = await untilSays("NodesReady", "NodesNotJoined");
+    expect(message).toContain("Instances failed to join the kubernetes cluster");
+    expect(message).toContain("maxPods");
+    expect((await fleet(["why", stuck])).stdout).toContain(message);
+    await clearFaults(instance);
   });
 
   test("a secret sealed for another environment: the condition says which one, and with what to seal", async () => {
