@@ -100,8 +100,13 @@ async function prefixOf({ host, path }: Place, ask: Ask): Promise<string | Findi
   const title = `subject of ${path}`;
   const answer = await ask(`repos/${path}/actions/oidc/customization/sub`);
   const { use_default: isDefault, sub_claim_prefix: prefix } = answer.body;
-  if (answer.status === 404)
-    return note(title, `${host} does not show ${path} to this token, so no trust policy is compared`, logInToGitHub);
+  // 404: a private repository that the token doesn't know; 403: a token for something else, such as that of aws-proof.yml.
+  if (answer.status === 404 || answer.status === 403)
+    return note(
+      title,
+      `${host} does not show it to this token (status ${answer.status}), so no trust policy is compared`,
+      `${logInToGitHub}, for an account that can read the repository and its Actions settings`,
+    );
   if (answer.status !== 200) return unansweredBy(title, host, answer);
   if (isDefault === false)
     return note(

@@ -179,7 +179,8 @@ describe("fleet doctor, roles of GitHub's workflows", () => {
 
   test.for([
     ["customizes its subject", recorded.customized, "include_claim_keys"],
-    ["is hidden from the token", recorded.notFound, "does not show acme/fleet"],
+    ["is hidden from the token", recorded.notFound, "does not show it to this token (status 404)"],
+    ["is not for a token of this kind", recorded.forbidden, "does not show it to this token (status 403)"],
   ] as const)("are a note where the repository %s", async ([, answer, message]) => {
     const routes = { ...repository(immutable), [`${project}/${sub}`]: answer };
     const { findings, operations } = await checked({ routes });
