@@ -9,6 +9,8 @@ import { type AwsConfig, noLogin } from "./aws.ts";
 import { checkBackend } from "./backend.ts";
 import { type Finding, type Group, hasWork, note } from "./finding.ts";
 import { checkGit } from "./git.ts";
+import { githubOf } from "./github.ts";
+import { checkRoles } from "./github-roles.ts";
 import { checkHub } from "./hub.ts";
 import { checkLogin } from "./login.ts";
 import { type Run, runner } from "./process.ts";
@@ -33,7 +35,9 @@ Checks what a stack needs and says what to do next; it changes nothing.
   quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is
                  in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's, once there is one
-  Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
+  Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
+                 deploy keys
+  workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
@@ -46,7 +50,8 @@ Checks what a stack needs and says what to do next; it changes nothing.
 
 AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is reported
 as unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached
-with ssh, without your configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets
+with ssh, without your configuration, or with the program that FLEET_SSH names; GitHub's API with the token in GH_TOKEN or
+GITHUB_TOKEN, or with that of gh. For the local stack, . .local/env sets
 everything that is needed.
 Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
 
@@ -97,14 +102,16 @@ export async function examine(question: Question, world: World): Promise<Group[]
 }
 
 async function examineStack(stack: Stack, { spokes }: Question, world: World): Promise<Group[]> {
-  const { env, run, aws, connect } = world;
+  const { root, env, run, aws, connect } = world;
+  const github = githubOf({ env, run, connect });
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, git] = await Promise.all([
+  const [backend, quotas, hub, git, workflows] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
-    checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
+    checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"], github }),
+    login.known ? checkRoles(stack, { root, run, aws, github }) : [],
   ]);
   return [
     { name: "AWS login", findings: login.findings },
@@ -112,6 +119,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "quotas", findings: quotas },
     { name: "hub", findings: hub },
     { name: "Git hosts", findings: git },
+    { name: "workflows", findings: workflows },
     { name: "packages", findings: await packages },
   ];
 }

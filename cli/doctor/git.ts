@@ -9,6 +9,8 @@ import { checkApp } from "./git-app.ts";
 import { checkToken } from "./git-https.ts";
 import { type Source, sources } from "./git-sources.ts";
 import { checkHost, checkKey, sshCommand } from "./git-ssh.ts";
+import type { GitHub } from "./github.ts";
+import { checkDeployKeysAllowed } from "./github-keys.ts";
 import type { Run } from "./process.ts";
 import type { Stack } from "./stack.ts";
 import type { Connect } from "./surroundings.ts";
@@ -21,13 +23,14 @@ export interface GitOptions {
   readonly loggedIn: boolean;
   /** A program that replaces ssh, which is called without this user's configuration. */
   readonly ssh: string | undefined;
+  readonly github: GitHub;
 }
 
 async function checkSsh(
   all: readonly Source[],
   knownHosts: string,
   credential: FleetFacts["credential"],
-  { run, loggedIn, ssh }: GitOptions,
+  { run, loggedIn, ssh, github }: GitOptions,
 ): Promise<Finding[]> {
   const folder = await mkdtemp(join(tmpdir(), "fleet-doctor-"));
   try {
@@ -37,6 +40,7 @@ async function checkSsh(
     const hosts = [...new Map(all.map((source) => [source.url.host, source])).values()];
     const looked = await Promise.all([
       ...hosts.map((source) => checkHost(source, knownHosts, command, run)),
+      checkDeployKeysAllowed(all, github),
       ...(loggedIn ? all.map(async (source) => [await checkKey(source, command, run, credential)]) : []),
     ]);
     return [...looked.flat(), ...(loggedIn ? [] : [noLogin("deploy keys")])];

@@ -60,9 +60,16 @@ function admittedBy(reference: Reference, encrypted: readonly string[]): string 
   return encrypted.includes(key) ? key : undefined;
 }
 
+/** How to publish the composition function, the one package that nobody else publishes; undefined for another reference. */
+function publication(reference: Reference, { functionPackage }: Readable): string | undefined {
+  const isFunction =
+    "reference" in reference && functionPackage && reference.reference.startsWith(`${functionPackage}:`);
+  return isFunction ? "publish it (docs/guides/function-package.md)" : undefined;
+}
+
 function finding(
   { reference, state, message = "" }: Outcome,
-  { encrypted, embedded }: Pick<Stack, "encrypted" | "embedded">,
+  { settings, encrypted, embedded }: Pick<Stack, "settings" | "encrypted" | "embedded">,
 ): Finding[] {
   if (state === "wrong" && embedded && reference.origins.every((origin) => optional.test(origin)))
     return [note(title(reference), "is not on the embedded cloud", `try it on AWS: ${reference.origins.join(", ")}`)];
@@ -71,9 +78,12 @@ function finding(
     const admitted = admittedBy(reference, encrypted);
     if (admitted !== undefined) {
       const told = `requires a credential, and ${admitted} is not tried here`;
-      return [note(title(reference), told, "check that the credential is the right one")];
+      const publish = publication(reference, settings);
+      const others = publish === undefined ? "" : `, or ${publish} if it never was`;
+      return [note(title(reference), told, `check that the credential is the right one${others}`)];
     }
-    const todo = `${places}: name one that exists, make it readable, or set ${credentialKey(reference)} (docs/guides/mirrors.md)`;
+    const first = publication(reference, settings) ?? "name one that exists";
+    const todo = `${places}: ${first}, make it readable, or set ${credentialKey(reference)} (docs/guides/mirrors.md)`;
     return [(state === "wrong" ? wrong : unchecked)(title(reference), message, todo)];
   }
   if (state === "wrong")
@@ -93,7 +103,9 @@ export async function checkReferences(
   const { references, undecided } = projectReferences(options.root, settings);
   const all = fetched(references, settings);
   const asked = embedded ? all.filter(({ kind }) => kind === "chart") : all;
-  const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, { encrypted, embedded }));
+  const findings = (await resolve(asked, options)).flatMap((outcome) =>
+    finding(outcome, { settings, encrypted, embedded }),
+  );
   const right = asked.length - findings.length;
   const pulled = ok(embedded ? "charts" : "charts, images, packages", `${right} of ${asked.length} can be pulled`);
   return [

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import functionSpoke from "../../functions/spoke/package.json" with { type: "json" };
+import { isGitHubCloud } from "../../lib/github-api.ts";
 import { hubFolder } from "../../lib/layout.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
 import { quoted } from "../shell.ts";
@@ -34,6 +35,36 @@ function pushes({ folder, systemUrl, workloadsUrl, sampleAppUrl }: InitRequest):
       `git -C ${quoted(join(folder, name))} push --set-upstream origin main   # ${url}`,
     ];
   });
+}
+
+/** What an organization must allow before its repositories have deploy keys (GitHub Docs, "Restricting deploy keys in your organization"). */
+function deployKeys({ systemUrl }: InitRequest): Step[] {
+  const owner = systemUrl.startsWith("ssh:") ? atGitHub(systemUrl)?.split("/")[0] : undefined;
+  if (owner === undefined) return [];
+  const setting = "deploy_keys_enabled_for_repositories";
+  return [
+    {
+      what: `If ${owner} is an organization, prefer a GitHub App (fleet init --git-authentication github-app, docs/guides/git-access.md#a-github-app), or let an owner allow deploy keys, which new organizations disallow`,
+      commands: [
+        `gh api orgs/${owner} --jq .${setting}   # true: allowed; false: disallowed; null or empty: you aren't an owner`,
+        `gh api -X PATCH orgs/${owner} -F ${setting}=true`,
+      ],
+    },
+  ];
+}
+
+/** How the workflows of this project's copy get their roles. */
+function workflows({ stack }: InitRequest, project: ProjectCopy | undefined): Step[] {
+  if (project === undefined || !isGitHubCloud(project.host)) return [];
+  return [
+    {
+      what: `To deploy from pull requests, create a role for each environment of ${project.path}: it trusts the subject <prefix>:environment:<environment>, with the prefix that GitHub returns (docs/guides/pull-requests.md#roles-of-the-workflows)`,
+      commands: [
+        `gh api repos/${project.path}/actions/oidc/customization/sub --jq .sub_claim_prefix`,
+        `fleet doctor --stack ${stack}   # compares the trust policies with that prefix`,
+      ],
+    },
+  ];
 }
 
 /** How the pipelines of the repositories get at this project. */
@@ -165,6 +196,7 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
       what: "Check that the repositories work on every cluster",
       commands: [`fleet check --repos ${quoted(folder)}`],
     },
+    ...deployKeys(request),
     { what: "Make empty repositories at the Git host, and push", commands: pushes(request) },
     pipelines(request, project),
     {
@@ -214,6 +246,7 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
           },
         ]
       : []),
+    ...workflows(request, project),
   ];
 }
 

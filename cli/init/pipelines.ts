@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isGitHubCloud } from "../../lib/github-api.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { fillTemplate } from "../../lib/template.ts";
 import type { Run } from "../doctor/process.ts";
@@ -68,7 +69,7 @@ export async function projectCopy(root: string, url: string | undefined, run: Ru
  * GitHub takes actions from its own server only; GitLab clones the project from anywhere. Not an Enterprise Server: `gh` and
  * actions/upload-artifact are set up otherwise there (cli.github.com, "gh environment"; actions/upload-artifact, README).
  */
-const isGitHub = ({ host }: Place): boolean => host === "github.com" || host.endsWith(".ghe.com");
+const isGitHub = ({ host }: Place): boolean => isGitHubCloud(host);
 const isAtGitHub = (place: Place, project: Place): boolean => isGitHub(place) && place.host === project.host;
 const isAtGitLab = (place: Place): boolean => !isGitHub(place);
 

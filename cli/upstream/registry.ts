@@ -39,8 +39,8 @@ function parseName(reference: string): Name {
   return { host: "registry-1.docker.io", path: path.includes("/") ? path : `library/${path}`, version };
 }
 
-/** The token that a registry asks an anonymous reader to fetch first; undefined when it asks for something else. */
-async function anonymousToken(client: Client, challenge: string): Promise<string | undefined> {
+/** Where a registry gives a token to an anonymous reader; undefined if it asks for another kind of login. */
+function tokenAddress(challenge: string): string | undefined {
   const parameters = Object.fromEntries(
     [...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
   );
@@ -48,10 +48,7 @@ async function anonymousToken(client: Client, challenge: string): Promise<string
   const url = new URL(parameters["realm"]);
   for (const key of ["service", "scope"])
     if (parameters[key] !== undefined) url.searchParams.set(key, parameters[key] as string);
-  const response = await ask(client, url.href);
-  if (!response.ok) return undefined;
-  const { token, access_token: accessToken } = (await response.json()) as Record<string, string | undefined>;
-  return token ?? accessToken;
+  return url.href;
 }
 
 async function read(client: Client, { host, path, version }: Name, what: "manifests" | "blobs"): Promise<Response> {
@@ -59,17 +56,23 @@ async function read(client: Client, { host, path, version }: Name, what: "manife
   const headers = what === "manifests" ? { accept: [...indexTypes, ...manifestTypes].join(", ") } : {};
   const first = await ask(client, url, { headers });
   if (first.status !== 401) return first;
-  const token = await anonymousToken(client, first.headers.get("www-authenticate") ?? "");
-  return token === undefined ? first : ask(client, url, { headers: { ...headers, authorization: `Bearer ${token}` } });
+  const address = tokenAddress(first.headers.get("www-authenticate") ?? "");
+  if (address === undefined) return first;
+  const answer = await ask(client, address);
+  // ghcr.io denies the token itself: 403 DENIED for a package that was never published, 401 or 403 for a private one (TeamCoderz/WordyMe#75).
+  if ([401, 403].includes(answer.status)) return answer;
+  if (!answer.ok) return first;
+  const { token, access_token: accessToken } = (await answer.json()) as Record<string, string | undefined>;
+  const given = token ?? accessToken;
+  return given === undefined ? first : ask(client, url, { headers: { ...headers, authorization: `Bearer ${given}` } });
 }
 
 async function must(client: Client, name: Name, what: "manifests" | "blobs"): Promise<Manifest> {
   const response = await read(client, name, what);
   const url = `https://${name.host}/v2/${name.path}/${what}/${name.version}`;
   if (response.ok) return (await response.json()) as Manifest;
-  // Registries answer readers without rights by one of the first two also where there is nothing.
   if ([401, 403].includes(response.status))
-    throw new Wrong(`${url}: status ${response.status}: it is not there, or not for everybody to read`);
+    throw new Wrong(`${url}: status ${response.status}: it was never published, or is not public`);
   if (response.status === 404) throw new Wrong(`${url}: status 404`);
   throw new Unanswered(`${url}: status ${response.status}`);
 }

@@ -2,7 +2,7 @@ import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
  * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, and the hub's
- * version. All but eks:DescribeCluster know no resource (Service Authorization Reference).
+ * version. All but eks:DescribeCluster and iam:GetRole know no resource (Service Authorization Reference).
  */
 export const doctorPolicy = (): PolicyDocument =>
   policy({
@@ -16,6 +16,8 @@ export const doctorPolicy = (): PolicyDocument =>
       "ec2:DescribeVpcs",
       "eks:DescribeCluster",
       "eks:ListClusters",
+      // The trust policies of the roles of GitHub's workflows, whose names you choose.
+      "iam:GetRole",
       "iam:ListOpenIDConnectProviders",
       "iam:ListRoles",
       "servicequotas:GetAWSDefaultServiceQuota",

@@ -186,8 +186,9 @@ describe("a preview offline", () => {
 describe("a release", () => {
   const reference = "ghcr.io/org/function:v1.2.3";
   const digest = "ghcr.io/org/function@sha256:2";
-  const release = (tag = "v1.2.3") =>
+  const release = (tag = "v1.2.3", first = "") =>
     runs("function", "Push and sign", {
+      FIRST: first,
       TAG: tag,
       OWNER: "Org",
       ACTOR: "me",
@@ -258,6 +259,36 @@ describe("a release", () => {
     const { status, text: said } = release();
     expect(status).toBe(1);
     expect(said).toContain(`::error::it is not known whether ${reference} is published, so nothing was: ${text}`);
+    expect(read("called")).not.toContain("push");
+  });
+
+  // What crane says of ghcr.io: where the token is refused, and where the manifest is.
+  const denials = [
+    "Error: GET https://ghcr.io/token?scope=repository%3Aorg%2Ffunction%3Apull&service=ghcr.io: DENIED: requested access to the resource is denied",
+    `Error: GET ${url}: DENIED: requested access to the resource is denied`,
+  ];
+
+  test.for(denials)("of the version that FIRST_RELEASE names takes this for a package never published: %s", (text) => {
+    registry(answers(text));
+    expect(release("v1.2.3", "v1.2.3")).toMatchObject({ status: 0 });
+    expect(read("called")).toContain(`push --index layout ${reference}\n`);
+  });
+
+  test.for(denials)("of another version pushes nothing, and names the variable: %s", (text) => {
+    registry(answers(text));
+    const { status, text: said } = release("v1.2.3", "v1.2.2");
+    expect(status).toBe(1);
+    expect(said).toContain("set the repository's variable FIRST_RELEASE to v1.2.3");
+    expect(read("called")).not.toContain("push");
+  });
+
+  test.for([
+    `Error: GET ${url}: UNAUTHORIZED: authentication required`,
+    `Error: GET ${url}: unexpected status code 503 Service Unavailable`,
+    "",
+  ])("of the first version pushes nothing when the registry says something else: %s", (text) => {
+    registry(answers(text));
+    expect(release("v1.2.3", "v1.2.3").status).toBe(1);
     expect(read("called")).not.toContain("push");
   });
 

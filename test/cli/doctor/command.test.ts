@@ -33,6 +33,7 @@ describe("fleet doctor", () => {
       "quotas",
       "hub",
       "Git hosts",
+      "workflows",
       "packages",
     ]);
   });

@@ -8,6 +8,7 @@ import { connectIn } from "../../../cli/doctor/surroundings.ts";
 import type { Fetch } from "../../../cli/upstream/http.ts";
 import { type Answers, fakeAws, Refusal } from "./support/aws.ts";
 import { gitServer } from "./support/git-server.ts";
+import { noGitHub } from "./support/github.ts";
 import { devStack } from "./support/programs.ts";
 
 /** Only AWS is a stand-in. */
@@ -42,7 +43,7 @@ describe("fleet doctor, Git hosts by token", () => {
       gitopsWorkloadsRepoUrl: `http://${at}/gitops-workloads.git`,
       gitopsSystemRepoRevision: branch,
     };
-    const options = { run, connect, aws: aws.config, loggedIn, ssh: undefined };
+    const options = { run, connect, aws: aws.config, loggedIn, ssh: undefined, github: noGitHub };
     const findings = await checkGit({ ...stack, settings }, options);
     expect(JSON.stringify(findings)).not.toContain(TOKEN);
     return findings;
@@ -107,7 +108,14 @@ describe("fleet doctor, Git hosts by GitHub App", () => {
       githubAppBaseUrl: "https://127.0.0.1:9/api/v3",
       gitCaCertificate: "",
     };
-    const options = { run, connect: connectIn(undefined, by), aws: aws.config, loggedIn, ssh: undefined };
+    const options = {
+      run,
+      connect: connectIn(undefined, by),
+      aws: aws.config,
+      loggedIn,
+      ssh: undefined,
+      github: noGitHub,
+    };
     const findings = await checkGit({ ...stack, settings }, options);
     expect(JSON.stringify(findings)).not.toMatch(/PRIVATE KEY-|ghs_/);
     return findings;

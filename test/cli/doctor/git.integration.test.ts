@@ -5,6 +5,7 @@ import { checkGit } from "../../../cli/doctor/git.ts";
 import { connectIn } from "../../../cli/doctor/surroundings.ts";
 import { type Answers, type Asked, fakeAws, Refusal } from "./support/aws.ts";
 import { gitServer } from "./support/git-server.ts";
+import { noGitHub } from "./support/github.ts";
 import { devStack, programs } from "./support/programs.ts";
 
 const connect = connectIn(undefined, fetch);
@@ -36,7 +37,8 @@ async function look(change: Record<string, string> = {}, answers: Answers = stor
     gitKnownHosts: knownHostsLine(`[127.0.0.1]:${host.split(":")[1]}`, hostKey),
     ...change,
   };
-  const findings = await checkGit({ ...stack, settings }, { run, connect, aws: aws.config, loggedIn, ssh: undefined });
+  const options = { run, connect, aws: aws.config, loggedIn, ssh: undefined, github: noGitHub };
+  const findings = await checkGit({ ...stack, settings }, options);
   expect(readdirSync(temporary)).toEqual([]);
   const [hosts, system, workloads] = ["host key", "deploy key of gitops-system", "deploy key of gitops-workloads"].map(
     (name) => findings.find((finding) => finding.name.startsWith(name)),
@@ -112,6 +114,7 @@ describe("fleet doctor, Git hosts by deploy key", () => {
       aws: aws.config,
       loggedIn: true,
       ssh: undefined,
+      github: noGitHub,
     });
     expect(hosts).toMatchObject({ status: "unchecked" });
   });
@@ -145,7 +148,8 @@ describe("fleet doctor, Git hosts by deploy key", () => {
       called.push([program, ...args, JSON.stringify(options?.env)].join(" "));
       return programs({ git: { code: 128, stderr: "x" }, "ssh-agent": { code: 1, stderr: "x" } })(program, args);
     };
-    await checkGit(await devStack(), { run: noting, connect, aws: aws.config, loggedIn: true, ssh: undefined });
+    const options = { run: noting, connect, aws: aws.config, loggedIn: true, ssh: undefined, github: noGitHub };
+    await checkGit(await devStack(), options);
     expect(called).toHaveLength(3);
     const secret = key.split("\n")[1] ?? "";
     for (const line of called) expect(line).not.toContain(secret);

@@ -148,10 +148,17 @@ describe("fleet doctor, packages", () => {
     };
     const settings = { functionPackage: "registry.example/private/function-spoke" };
     const without = (await look(guarded, settings)).filter(({ name }) => name.includes("private/function-spoke"));
-    expect(without).toMatchObject([{ status: "wrong" }, { status: "wrong" }]);
+    const publish = expect.stringContaining("publish it (docs/guides/function-package.md)");
+    expect(without).toMatchObject([
+      { status: "wrong", todo: publish },
+      { status: "wrong", todo: publish },
+    ]);
     const withOne = await look(guarded, settings, ["pullSecret"]);
     const noted = withOne.filter(({ name }) => name.includes("private/function-spoke"));
-    expect(noted).toMatchObject([{ status: "note" }, { status: "note" }]);
+    expect(noted).toMatchObject([
+      { status: "note", todo: publish },
+      { status: "note", todo: publish },
+    ]);
     expect(asked.filter((url) => url.includes("function-spoke") && !url.includes("private"))).toEqual([]);
   });
 

@@ -23,6 +23,7 @@ const request: InitRequest = {
 const way = [
   /functions\/spoke\/package\/main\.ts$/m,
   /crane push --index .* ghcr\.io\/acme\/function-spoke:v[\d.]+$/m,
+  /gh api orgs\/acme --jq \.deploy_keys_enabled_for_repositories/,
   /gh repo create acme\//,
   /push --set-upstream origin main/,
   /pulumi stack init pilot --secrets-provider/,
@@ -76,6 +77,7 @@ describe("the next steps of fleet init", () => {
       sampleAppUrl: "https://github.com/acme/payment-app-manifests.git",
     });
     expect(token).not.toContain("deploy-key add");
+    expect(token).not.toContain("deploy_keys_enabled");
     expect(token).toContain("--token-file <file>");
     const elsewhere = "ssh://git@git.example.com/acme";
     const steps = nextSteps({
@@ -84,7 +86,7 @@ describe("the next steps of fleet init", () => {
       workloadsUrl: `${elsewhere}/gitops-workloads.git`,
       sampleAppUrl: `${elsewhere}/payment-app-manifests.git`,
     });
-    expect(steps).not.toMatch(/gh repo/);
+    expect(steps).not.toMatch(/gh (repo|api)/);
     expect(steps).toContain(
       `# register the deploy key that it printed, read-only, at ${elsewhere}/payment-app-manifests.git`,
     );

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runner } from "../../../cli/doctor/process.ts";
 import { nextSteps } from "../../../cli/init/next.ts";
-import { hasPipeline, placeOf, projectCopy } from "../../../cli/init/pipelines.ts";
+import { hasPipeline, type ProjectCopy, placeOf, projectCopy } from "../../../cli/init/pipelines.ts";
 import { inNewProjects } from "../support/init.ts";
 
 const { at, make, refusal, inFolder, named } = inNewProjects("fleet-init-pipelines-");
@@ -82,6 +82,11 @@ describe("fleet init", () => {
     expect(steps).toContain(`commit ${commit.slice(0, 12)} of github.com/acme/eks-gitops-fleet, which must be pushed`);
     expect(steps).toContain(
       "gh api --method PUT repos/acme/eks-gitops-fleet/actions/permissions/access -f access_level=organization",
+    );
+    expect(steps).toContain("gh api repos/acme/eks-gitops-fleet/actions/oidc/customization/sub --jq .sub_claim_prefix");
+    expect(nextSteps(at.request)).not.toContain("sub_claim_prefix");
+    expect(nextSteps(at.request, { ...(project as ProjectCopy), host: "git.example.com" })).not.toContain(
+      "sub_claim_prefix",
     );
   });
 

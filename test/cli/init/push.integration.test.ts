@@ -19,6 +19,7 @@ import { nextSteps } from "../../../cli/init/next.ts";
 import { sampleApp } from "../../../cli/init/pipelines.ts";
 import { init } from "../../../cli/init/write.ts";
 import { fakeAws } from "../doctor/support/aws.ts";
+import { noGitHub } from "../doctor/support/github.ts";
 import { noPrograms } from "../doctor/support/programs.ts";
 import { newProject } from "../support/init.ts";
 
@@ -81,7 +82,7 @@ test("what fleet init wrote is pushed by the commands that it prints; fleet doct
     aws: aws.config,
     loggedIn: true,
   };
-  const findings = await checkGit(stack, { ...options, ssh: undefined });
+  const findings = await checkGit(stack, { ...options, ssh: undefined, github: noGitHub });
   await aws.close();
   expect(findings.map(({ status, message }) => [status, message])).toEqual([
     ["ok", "is in gitKnownHosts"],

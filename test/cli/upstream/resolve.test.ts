@@ -154,7 +154,24 @@ describe("an image is wrong", () => {
 
   test.each([401, 403])("when it is private: status %i", async (status) => {
     upstream.routes.set(manifests, { status });
-    expect(await verdict(image)).toContain(`status ${status}: it is not there, or not for everybody to read`);
+    expect(await verdict(image)).toContain(`status ${status}: it was never published, or is not public`);
+  });
+
+  // Answers of ghcr.io to readers without a login, in 2026.
+  test.each([
+    ["was never published", 403, { code: "DENIED", message: "requested access to the resource is denied" }],
+    ["is private", 401, { code: "UNAUTHORIZED", message: "authentication required" }],
+  ])("when it %s at ghcr.io, which refuses the token with status %i", async (_, status, error) => {
+    const scope = "repository:acme/function-spoke:pull";
+    upstream.routes.set("ghcr.io/v2/acme/function-spoke/manifests/v1", {
+      status: 401,
+      headers: { "www-authenticate": `Bearer realm="https://ghcr.io/token",service="ghcr.io",scope="${scope}"` },
+      body: { errors: [{ code: "UNAUTHORIZED", message: "authentication required" }] },
+    });
+    upstream.routes.set(`ghcr.io/token?service=ghcr.io&scope=${scope}`, { status, body: { errors: [error] } });
+    expect(await verdict({ kind: "package", reference: "ghcr.io/acme/function-spoke:v1" })).toBe(
+      `wrong https://ghcr.io/v2/acme/function-spoke/manifests/v1: status ${status}: it was never published, or is not public`,
+    );
   });
 });
 

@@ -1,0 +1,49 @@
+import { type GitHub, githubOf } from "../../../../cli/doctor/github.ts";
+import { type Answer, Upstream } from "../../upstream/server.ts";
+import { noPrograms } from "./programs.ts";
+
+/** GitHub's API on loopback, for the version that the doctor names and a user with a token; routes without an answer are 404. */
+export async function fakeGitHub(routes: Readonly<Record<string, Answer>>) {
+  const upstream = new Upstream();
+  for (const [path, answer] of Object.entries(routes))
+    upstream.routes.set(`api.github.com/${path}`, ({ headers }) =>
+      headers.authorization === "Bearer t" && headers["x-github-api-version"] === "2026-03-10"
+        ? answer
+        : { status: 401, body: { message: "Bad credentials" } },
+    );
+  await upstream.listen();
+  const { fetch } = upstream.client();
+  const github: GitHub = githubOf({ env: { GH_TOKEN: "t" }, run: noPrograms, connect: () => fetch });
+  return { github, asked: upstream.asked, close: upstream.close };
+}
+
+/** An API that isn't reached because the user has no token. */
+export const noGitHub: GitHub = githubOf({
+  env: {},
+  run: noPrograms,
+  connect: () => () => Promise.reject(new Error("GitHub's API is queried without a token")),
+});
+
+/** Answers of api.github.com as they were in 2026, with other names and numbers. */
+export const recorded = {
+  /** `GET /repos/{owner}/{repo}/actions/oidc/customization/sub`. Immutable prefixes come with either value of the boolean. */
+  subject: (prefix: string): Answer => ({
+    body: { use_default: true, use_immutable_subject: false, sub_claim_prefix: prefix },
+  }),
+  customized: { body: { use_default: false, include_claim_keys: ["repo", "context"] } },
+  /** `GET /repos/{owner}/{repo}/environments/{environment}/variables/{name}`. */
+  variable: (value: string): Answer => ({
+    body: { name: "AWS_ROLE_ARN", value, created_at: "2026-09-01T08:00:00Z", updated_at: "2026-09-01T08:00:00Z" },
+  }),
+  /** `GET /orgs/{org}`, of which an owner sees more. */
+  organization: (more: object = {}): Answer => ({ body: { login: "acme", id: 123456, type: "Organization", ...more } }),
+  /** Of a repository under its former name; GitHub's address is absolute. */
+  moved: (path: string): Answer => ({
+    status: 301,
+    headers: { location: `/api.github.com/${path}` },
+    body: { message: "Moved Permanently", url: `https://api.github.com/${path}` },
+  }),
+  notFound: { status: 404, body: { message: "Not Found", status: "404" } },
+  forbidden: { status: 403, body: { message: "Resource not accessible by personal access token", status: "403" } },
+  badCredentials: { status: 401, body: { message: "Bad credentials", status: "401" } },
+} as const;

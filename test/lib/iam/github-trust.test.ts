@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { admits, trustedSubjects } from "../../../lib/iam/github-trust.ts";
+import type { Condition } from "../../../lib/iam/policy.ts";
+
+const issuer = "token.actions.githubusercontent.com";
+const subject = "repo:acme@123456/fleet@456789:environment:dev";
+
+function statement(Condition: Condition, provider = issuer, Effect = "Allow") {
+  const Federated = `arn:aws:iam::111111111111:oidc-provider/${provider}`;
+  return { Effect, Principal: { Federated }, Action: "sts:AssumeRoleWithWebIdentity", Condition } as const;
+}
+const equals = (value: string | string[], key = `${issuer}:sub`) => ({ StringEquals: { [key]: value } });
+const admitted = (...Statement: ReturnType<typeof statement>[]) =>
+  admits(trustedSubjects({ Statement }, issuer), subject);
+
+describe("a trust policy", () => {
+  test.for([
+    ["the exact subject", equals(subject)],
+    ["one of several subjects", equals(["repo:acme/fleet:environment:dev", subject])],
+    ["a pattern", { StringLike: { [`${issuer}:sub`]: "repo:acme@123456/*:environment:d?v" } }],
+    ["another case with IgnoreCase", { StringEqualsIgnoreCase: { [`${issuer}:sub`]: subject.toUpperCase() } }],
+    ["a condition key in another case", equals(subject, `${issuer}:SUB`)],
+    ["further conditions", { ...equals(subject), StringLike: { [`${issuer}:ref`]: "refs/heads/main" } }],
+    ["an operator for sets of values", { "ForAnyValue:StringLike": { [`${issuer}:sub`]: "repo:acme@123456/*" } }],
+  ] as const)("admits a subject by %s", ([, condition]) => {
+    expect(admitted(statement(condition))).toBe(true);
+  });
+
+  test.for([
+    ["the subject without IDs", equals("repo:acme/fleet:environment:dev")],
+    ["a repository of another name", equals("repo:acme@123456/other@456789:environment:dev")],
+    ["another environment", equals("repo:acme@123456/fleet@456789:environment:prod")],
+    ["a pattern under StringEquals", equals("repo:acme@123456/*")],
+    ["a pattern whose dots are no wildcards", { StringLike: { [`${issuer}:sub`]: "repo:acme@123456.fleet*" } }],
+    ["two conditions of which one differs", { ...equals(subject), StringLike: { [`${issuer}:sub`]: "repo:acme/*" } }],
+    ["no subject", { StringEquals: { [`${issuer}:aud`]: "sts.amazonaws.com" } }],
+  ] as const)("doesn't admit a subject by %s", ([, condition]) => {
+    expect(admitted(statement(condition))).toBe(false);
+  });
+
+  test("admits a subject if one statement does", () => {
+    expect(admitted(statement(equals("repo:acme/fleet:environment:dev")), statement(equals(subject)))).toBe(true);
+  });
+
+  test("admits nothing by a statement about another issuer, or one that denies", () => {
+    expect(admitted(statement(equals(subject), "gitlab.example"))).toBe(false);
+    expect(admitted(statement(equals(subject), issuer, "Deny"))).toBe(false);
+  });
+
+  test("is read with a single statement, without a principal, and with the issuer of an enterprise", () => {
+    const enterprise = statement(equals(subject, `${issuer}/acme:sub`), `${issuer}/acme`);
+    expect(admits(trustedSubjects({ Statement: enterprise }, issuer), subject)).toBe(true);
+    expect(trustedSubjects({ Statement: { Effect: "Allow", Principal: "*" } }, issuer)).toEqual([]);
+    expect(trustedSubjects({}, issuer)).toEqual([]);
+  });
+});
