@@ -30,8 +30,8 @@ Checks what a stack needs and says what to do next; it changes nothing.
   configuration  every problem in the stack's file
   AWS login      who you are; the account and the region are the stack's
   backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
-  quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is
-                 in use and what the hub and more spokes take
+  quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, vCPUs (On-Demand and Spot), EKS clusters, OIDC providers
+                 and IAM roles, against what is in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's, once there is one
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials

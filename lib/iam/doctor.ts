@@ -10,6 +10,8 @@ export const doctorPolicy = (): PolicyDocument =>
     Effect: "Allow",
     Action: [
       "ec2:DescribeAddresses",
+      "ec2:DescribeInstanceTypes",
+      "ec2:DescribeInstances",
       "ec2:DescribeNatGateways",
       "ec2:DescribeSubnets",
       "ec2:DescribeVpcEndpoints",
