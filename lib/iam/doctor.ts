@@ -1,8 +1,9 @@
 import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
- * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, and the hub's
- * version. All but eks:DescribeCluster know no resource (Service Authorization Reference).
+ * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, the hub's version and access
+ * entries, the principals in them, and names of secrets. Names of principals are the stack's; most others know no resource (Service
+ * Authorization Reference).
  */
 export const doctorPolicy = (): PolicyDocument =>
   policy({
@@ -17,7 +18,10 @@ export const doctorPolicy = (): PolicyDocument =>
       "ec2:DescribeVpcEndpoints",
       "ec2:DescribeVpcs",
       "eks:DescribeCluster",
+      "eks:ListAccessEntries",
       "eks:ListClusters",
+      "iam:GetRole",
+      "iam:GetUser",
       "iam:ListOpenIDConnectProviders",
       "iam:ListRoles",
       "servicequotas:GetAWSDefaultServiceQuota",

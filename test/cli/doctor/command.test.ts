@@ -32,6 +32,7 @@ describe("fleet doctor", () => {
       "backend",
       "quotas",
       "hub",
+      "access to the hub",
       "Git hosts",
       "packages",
     ]);
