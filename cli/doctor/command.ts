@@ -16,6 +16,7 @@ import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
 import { checkReferences } from "./references.ts";
 import { asData, asText } from "./report.ts";
+import { checkSecrets } from "./secrets.ts";
 import { readStack, type Stack } from "./stack.ts";
 import { type Connect, connectIn, readSurroundings, type Surroundings } from "./surroundings.ts";
 import { checkTools } from "./tools.ts";
@@ -35,6 +36,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
                  and IAM roles, against what is in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's, once there is one
   access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
+  secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials
 
@@ -102,11 +104,12 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const { env, run, aws, connect } = world;
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, access, git] = await Promise.all([
+  const [backend, quotas, hub, access, secrets, git] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
     login.known ? checkAccess(stack, aws, login.caller) : [],
+    login.known ? checkSecrets(stack, aws) : [],
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
   ]);
   return [
@@ -115,6 +118,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "quotas", findings: quotas },
     { name: "hub", findings: hub },
     { name: "access to the hub", findings: access },
+    { name: "secrets", findings: secrets },
     { name: "Git hosts", findings: git },
     { name: "packages", findings: await packages },
   ];

@@ -24,6 +24,7 @@ export const doctorPolicy = (): PolicyDocument =>
       "iam:GetUser",
       "iam:ListOpenIDConnectProviders",
       "iam:ListRoles",
+      "secretsmanager:ListSecrets",
       "servicequotas:GetAWSDefaultServiceQuota",
       "servicequotas:GetServiceQuota",
     ],
