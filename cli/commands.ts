@@ -47,6 +47,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   recover: () => import("./recover/command.ts"),
   release: () => import("./spoke/release.ts"),
   remove: () => import("./spoke/remove.ts"),
+  "renew-access": () => import("./spoke/renew-access.ts"),
   report: () => import("./report/command.ts"),
   reseal: () => import("./sealing/reseal.ts"),
   rollouts: () => import("./rollouts/command.ts"),

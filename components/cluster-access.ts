@@ -1,6 +1,6 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import { adminAccessPolicy, apiIngress } from "../lib/eks-baseline.ts";
+import { adminAccessPolicy, apiIngress, viewerAccessPolicy } from "../lib/eks-baseline.ts";
 import type { Tags } from "../lib/labels.ts";
 import { lengthSafe } from "../lib/names.ts";
 import { userError } from "./user-error.ts";
@@ -43,50 +43,59 @@ export function admitNetwork(
   );
 }
 
-/** An administrator's part of logical names, and the ARN. */
-interface Administrator {
+/** ARNs, or ARNs by a name of their own. */
+type Principals = readonly string[] | Readonly<Record<string, pulumi.Input<string>>>;
+
+/** A principal's part of logical names, its ARN, and its access to the whole cluster. */
+interface Access {
   readonly key: string;
   readonly principalArn: pulumi.Input<string>;
+  readonly role: keyof typeof accessPolicies;
 }
+
+/** Access policies, by the end of the logical names of their associations. */
+const accessPolicies = { admin: adminAccessPolicy, view: viewerAccessPolicy } as const;
 
 /** The parts of logical names that ARNs give, as existing stacks have them. */
 const partOf = (arn: string): string => arn.replace(/^arn:[^:]*:iam::/, "").replaceAll(/[^A-Za-z0-9]+/g, "-");
 
 /**
- * Administrators by what is given for them: a name, or the ARN itself, from which the name is taken.
+ * The access of principals. A name is given for each, or comes from its ARN.
  * @throws a user error for a name that can't be part of a logical name
  */
-export function administrators(
-  admins: readonly string[] | Readonly<Record<string, pulumi.Input<string>>>,
-): Administrator[] {
-  if (Array.isArray(admins))
-    return (admins as readonly string[]).map((arn) => ({ key: lengthSafe(partOf(arn), 60), principalArn: arn }));
-  return Object.entries(admins).map(([key, principalArn]) => {
+export function accessOf(argument: string, principals: Principals, role: Access["role"]): Access[] {
+  if (Array.isArray(principals))
+    return (principals as readonly string[]).map((arn) => ({
+      key: lengthSafe(partOf(arn), 60),
+      principalArn: arn,
+      role,
+    }));
+  return Object.entries(principals).map(([key, principalArn]) => {
     if (!/^[A-Za-z0-9]([-A-Za-z0-9]{0,58}[A-Za-z0-9])?$/.test(key))
       throw userError(
-        `admins: got the name ${JSON.stringify(key)}; a name has 1 to 60 letters, digits and hyphens and begins and ends with a letter or a digit, such as platform-team`,
+        `${argument}: got the name ${JSON.stringify(key)}; a name has 1 to 60 letters, digits and hyphens and begins and ends with a letter or a digit, such as platform-team`,
       );
-    return { key, principalArn };
+    return { key, principalArn, role };
   });
 }
 
 /**
- * Makes a principal an administrator. It does not use the cluster's `accessEntries`, because children of the cluster inherit its
- * protection, and it must be possible to remove an administrator.
+ * Gives a principal access to the cluster. It does not use the cluster's `accessEntries`, because children of the cluster inherit its
+ * protection, and it must be possible to remove an entry.
  */
-export function makeAdministrator(
+export function grantAccess(
   { component, id, name: clusterName, tags }: AccessibleCluster,
-  { key, principalArn }: Administrator,
+  { key, principalArn, role }: Access,
   partition: pulumi.Output<string>,
 ): pulumi.Resource[] {
   const opts = { parent: component, protect: false };
   const entry = new aws.eks.AccessEntry(`${id}-${key}`, { clusterName, principalArn, tags }, opts);
   const association = new aws.eks.AccessPolicyAssociation(
-    `${id}-${key}-admin`,
+    `${id}-${key}-${role}`,
     {
       clusterName,
       principalArn: entry.principalArn,
-      policyArn: pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/${adminAccessPolicy}`,
+      policyArn: pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/${accessPolicies[role]}`,
       accessScope: { type: "cluster" },
     },
     { ...opts, dependsOn: [entry] },

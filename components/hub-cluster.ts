@@ -14,7 +14,7 @@ import { stsAudience } from "../lib/iam/trust.ts";
 import { kubeconfig, withProfile } from "../lib/kubeconfig.ts";
 import type { Tags } from "../lib/labels.ts";
 import { clusterNames } from "../lib/names.ts";
-import { administrators, admitNetwork, makeAdministrator, requireReachable } from "./cluster-access.ts";
+import { accessOf, admitNetwork, grantAccess, requireReachable } from "./cluster-access.ts";
 import { EncryptionKey } from "./encryption-key.ts";
 import type { ClusterNetwork } from "./network.ts";
 import { ServiceRole } from "./service-role.ts";
@@ -35,6 +35,13 @@ export interface HubClusterArgs {
    * @example { platform: role.arn }
    */
   readonly admins?: readonly string[] | Readonly<Record<string, pulumi.Input<string>>>;
+  /**
+   * ARNs of IAM roles and users that may read everything in the cluster, Secrets included: `clusterViewers` of Pulumi.yaml. A list or
+   * names, as for `admins`; no principal can be in both.
+   * @default none
+   * @example { preview: role.arn }
+   */
+  readonly viewers?: readonly string[] | Readonly<Record<string, pulumi.Input<string>>>;
   /**
    * Name of the EKS cluster. Role, log group and key are named after it; the role's name limits it to 56 characters.
    * @default the component's name
@@ -137,10 +144,10 @@ export class HubCluster extends pulumi.ComponentResource {
 
   constructor(name: string, args: HubClusterArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:HubCluster", name, {}, opts);
-    const { network, version, admins = [], clusterName = name, tags } = args;
+    const { network, version, admins = [], viewers = [], clusterName = name, tags } = args;
     const { endpointPublicAccess = false, endpointPublicAccessCidrs = [], endpointPrivateAccess = true } = args;
     requireReachable(endpointPublicAccess, endpointPublicAccessCidrs, endpointPrivateAccess);
-    const principals = administrators(admins);
+    const principals = [...accessOf("admins", admins, "admin"), ...accessOf("viewers", viewers, "view")];
     const names = clusterNames(clusterName);
     const protect = args.protect === undefined ? {} : { protect: args.protect };
     const { partition } = aws.getPartitionOutput({}, { parent: this });
@@ -223,7 +230,7 @@ export class HubCluster extends pulumi.ComponentResource {
       { parent: this, ...protect, aliases: [{ parent: this.cluster }] },
     );
     this.oidc = { providerArn: oidcProvider.arn, issuer: this.cluster.oidcIssuer };
-    const access = principals.flatMap((admin) => makeAdministrator(accessible, admin, partition));
+    const access = principals.flatMap((principal) => grantAccess(accessible, principal, partition));
     const awsProfile = args.awsProfile ?? new pulumi.Config("aws").get("profile");
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type KubernetesRelease, kubernetesReleases, supportWarningDays } from "../components/versions.ts";
-import { type CountedQuota, countedQuotas, quotas } from "../lib/quotas.ts";
+import { type CapacityType, type CountedQuota, countedQuotas, quotas } from "../lib/quotas.ts";
 
 /** The rules of the fleet's workspace of metrics: those of every fleet, and those whose limits the stack or the project has. */
 
@@ -59,22 +59,53 @@ const counted = Object.keys(countedQuotas) as CountedQuota[];
 /** The part of a quota from which on the alert is told. */
 const nearQuota = 0.8;
 
+/** Resources of a kind that Crossplane manages, by account and region. */
+const ofSpokes = (kind: string) => ({
+  count:
+    "count by (provider_config, region) (count by (provider_config, region, id) " +
+    `(crossplane_quota_info{job="kube-state-metrics", cluster="hub", customresource_kind="${kind}"}))`,
+  have: "Spokes have",
+  where: "{{ $labels.region }}, account of ProviderConfig {{ $labels.provider_config }}",
+});
+
 /**
- * Tells of an account and region in which the fleet's spokes have nearly as many resources as AWS allows. More than allowed can't be: then the
- * quota was raised, and the stack does not say so.
+ * vCPUs of the fleet's nodes, by region. kube-state-metrics writes labels in snake case. EKS labels nodes of managed groups, Karpenter and EKS
+ * Auto Mode label theirs (EKS User Guide, "Managed node group capacity types"; Karpenter, "Scheduling"). No label has the account.
+ */
+const ofNodes = (capacityType: CapacityType) => {
+  const matcher = capacityType === "SPOT" ? "=" : "!=";
+  const labelled = (label: string, value: string) =>
+    `kube_node_labels{job="kube-state-metrics", label_${label}${matcher}"${value}"}`;
+  const [managed, karpenter] = [
+    labelled("eks_amazonaws_com_capacity_type", "SPOT"),
+    labelled("karpenter_sh_capacity_type", "spot"),
+  ];
+  const nodes = `${managed} ${capacityType === "SPOT" ? "or" : "and"} ${karpenter}`;
+  return {
+    count:
+      "sum by (region) (label_replace(" +
+      'kube_node_status_capacity{job="kube-state-metrics", resource="cpu"} ' +
+      `* on (cluster, node) group_left (label_topology_kubernetes_io_region) (${nodes}), ` +
+      '"region", "$1", "label_topology_kubernetes_io_region", "(.+)"))',
+    have: "Nodes of the fleet have",
+    where: "{{ $labels.region }}",
+  };
+};
+
+/**
+ * Tells of a region in which the fleet uses nearly as much of a quota as AWS allows. The fleet can't use more than the quota: then the quota was
+ * raised, and the stack doesn't say so.
  */
 function quotaRule(name: CountedQuota, { serviceQuotas }: Limits) {
   const { name: title } = quotas[name];
-  const { kind, initial } = countedQuotas[name];
-  const most = serviceQuotas[name] ?? initial;
-  const each = `crossplane_quota_info{job="kube-state-metrics", cluster="hub", customresource_kind="${kind}"}`;
+  const quota = countedQuotas[name];
+  const most = serviceQuotas[name] ?? quota.initial;
+  const { count, have, where } = "kind" in quota ? ofSpokes(quota.kind) : ofNodes(quota.capacityType);
   return warning({
     alert: "QuotaNear",
-    expr:
-      `count by (provider_config, region) (count by (provider_config, region, id) (${each})) ` +
-      `>= ${Math.ceil(most * nearQuota)} <= ${most}`,
+    expr: `${count} >= ${Math.ceil(most * nearQuota)} <= ${most}`,
     labels: { quota: title },
-    summary: `Spokes have {{ $value }} of at most ${most} (${title}) in {{ $labels.region }}, account of ProviderConfig {{ $labels.provider_config }}`,
+    summary: `${have} {{ $value }} of at most ${most} (${title}) in ${where}`,
   });
 }
 

@@ -22,6 +22,7 @@ export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: T
     network,
     version: settings.kubernetesVersion,
     admins: administrators(settings),
+    viewers: settings.clusterViewers,
     clusterName: fleetNames(settings.fleet).hubCluster,
     endpointPublicAccess: settings.endpointPublicAccess,
     endpointPublicAccessCidrs: settings.endpointPublicAccessCidrs,

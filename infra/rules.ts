@@ -108,14 +108,34 @@ function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Problem
   ];
 }
 
-function clusterAdminRule({ clusterAdmins = [] }: Readable): Problem[] {
-  return duplicates(clusterAdmins).map((arn) => ({
-    key: "clusterAdmins",
-    what: "names a principal twice",
-    got: arn,
-    allowed: "each ARN once",
-    remedy: "remove one of the two",
-  }));
+/** EKS takes one access entry for each principal. */
+function clusterAccessRule({
+  clusterAdmins = [],
+  clusterViewers = [],
+  argocdHubAdmin,
+  argocdRoleArn = "",
+}: Readable): Problem[] {
+  const twice = Object.entries({ clusterAdmins, clusterViewers }).flatMap(([key, arns]) =>
+    duplicates(arns).map((arn) => ({
+      key,
+      what: "names a principal twice",
+      got: arn,
+      allowed: "each ARN once",
+      remedy: "remove one of the two",
+    })),
+  );
+  const admins = argocdHubAdmin ? [...clusterAdmins, argocdRoleArn] : clusterAdmins;
+  const both = [...new Set(clusterViewers)].filter((arn) => admins.includes(arn));
+  return [
+    ...twice,
+    ...both.map((arn) => ({
+      key: "clusterViewers",
+      what: "names an administrator of the hub (clusterAdmins, or argocdRoleArn with argocdHubAdmin)",
+      got: arn,
+      allowed: "principals that are no administrators: administrators read everything",
+      remedy: "remove it from one of the two lists",
+    })),
+  ];
 }
 
 function poolSizeRule({ spokeCidrPool }: Readable): Problem[] {
@@ -158,7 +178,7 @@ export const rules: readonly Rule[] = [
   nodeRule,
   releaseRule,
   instanceTypeRule,
-  clusterAdminRule,
+  clusterAccessRule,
   sealingRules,
   gitRules,
   registryRules,

@@ -30,6 +30,11 @@ const vpcCidr: Key<string> = {
   example: "10.0.0.0/16",
 };
 
+const principal = text(
+  /^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/,
+  "the ARN of an IAM role or user (not of an sts session)",
+  "arn:aws:iam::<account>:role/<name>",
+);
 const label = (example: string) =>
   text(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits and hyphens", example);
 const days = (range: string, accepts: (value: number) => boolean) => integer(range, accepts, 7);
@@ -58,13 +63,8 @@ export const keys = {
   endpointPublicAccessCidrs: list(publicCidr),
   endpointPrivateAccess: flag,
   endpointPrivateAccessCidrs: list(cidr),
-  clusterAdmins: list(
-    text(
-      /^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/,
-      "the ARN of an IAM role or user (not of an sts session)",
-      "arn:aws:iam::<account>:role/<name>",
-    ),
-  ),
+  clusterAdmins: list(principal),
+  clusterViewers: list(principal),
   deletionProtection: flag,
   protect: flag,
   permissionsBoundary: text(

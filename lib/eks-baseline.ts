@@ -36,6 +36,9 @@ export const nodeTrust = serviceTrust("ec2.amazonaws.com");
 /** The access policy of administrators (EKS User Guide, "Review access policy permissions"). */
 export const adminAccessPolicy = "AmazonEKSClusterAdminPolicy";
 
+/** The access policy of viewers: get, list and watch of everything, Secrets included (the same page). */
+export const viewerAccessPolicy = "AmazonEKSAdminViewPolicy";
+
 /**
  * A rule that lets a connected network in to the private endpoint: the cluster's own security group, which EKS makes and puts on the
  * endpoint's interfaces, admits its members only (EKS User Guide, "Cluster API server endpoint").

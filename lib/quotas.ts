@@ -15,6 +15,16 @@ export const quotas = {
   addresses: { service: "ec2", code: "L-0263D0A3", name: "EC2-VPC Elastic IPs" },
   gatewayEndpoints: { service: "vpc", code: "L-1B52E74A", name: "Gateway VPC endpoints per Region" },
   natGateways: { service: "vpc", code: "L-FE5A380F", name: "NAT gateways per Availability Zone" },
+  vcpus: {
+    service: "ec2",
+    code: "L-1216C47A",
+    name: "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances",
+  },
+  spotVcpus: {
+    service: "ec2",
+    code: "L-34B43A08",
+    name: "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests",
+  },
   clusters: { service: "eks", code: "L-1194D53C", name: "Clusters" },
   oidcProviders: { service: "iam", code: "L-858F3967", name: "OpenId connect providers per account" },
   roles: { service: "iam", code: "L-FE177D64", name: "Roles per account" },
@@ -22,14 +32,33 @@ export const quotas = {
 
 export type QuotaName = keyof typeof quotas;
 
+/** Quotas of EC2 that count vCPUs, by the capacity type of the instances. */
+export const vcpuQuotas = { ON_DEMAND: "vcpus", SPOT: "spotVcpus" } as const satisfies Record<string, QuotaName>;
+
+export type CapacityType = keyof typeof vcpuQuotas;
+export type VcpuQuota = (typeof vcpuQuotas)[CapacityType];
+
 /**
- * The quotas that can be told of from the hub's own metrics: the kind of Crossplane's resources that count, and AWS's default for a region of an
- * account (AWS General Reference, "Amazon VPC", "Amazon EC2" and "Amazon EKS endpoints and quotas").
+ * Whether an instance type counts against the quotas for Standard instances. P, G, Inf, Trn, X, HPC, Mac and others have their own (EC2 User
+ * Guide, "Amazon EC2 instance type quotas"); Im4gn and Is4gen are I instances.
+ */
+export const isStandard = (instanceType: string): boolean => /^([acdhimrtz]|i[ms])\d/.test(instanceType);
+
+/**
+ * Quotas that the fleet's metrics cover, with AWS's default for a region of an account (AWS General Reference, "Amazon VPC", "Amazon EC2" and
+ * "Amazon EKS endpoints and quotas"). `kind`: the kind of Crossplane's resources that count; without it, the vCPUs of nodes count.
  */
 export const countedQuotas = {
   vpcs: { kind: "VPC", initial: 5 },
   addresses: { kind: "EIP", initial: 5 },
   clusters: { kind: "Cluster", initial: 100 },
-} as const satisfies Partial<Record<QuotaName, { readonly kind: string; readonly initial: number }>>;
+  vcpus: { capacityType: "ON_DEMAND", initial: 5 },
+  spotVcpus: { capacityType: "SPOT", initial: 5 },
+} as const satisfies Partial<
+  Record<
+    QuotaName,
+    { readonly initial: number } & ({ readonly kind: string } | { readonly capacityType: CapacityType })
+  >
+>;
 
 export type CountedQuota = keyof typeof countedQuotas;

@@ -44,7 +44,7 @@ export { labelKeys, lookAgainAnnotation, receiverLabel } from "../lib/labels.ts"
 export { hubFolder, spokeFolder, spokeSync, spokesFolder } from "../lib/layout.ts";
 export { markdownTable } from "../lib/markdown.ts";
 export { fleetNames, namespaces, repositories } from "../lib/names.ts";
-export { type Quota, type QuotaName, quotas } from "../lib/quotas.ts";
+export { isStandard, type Quota, type QuotaName, quotas, vcpuQuotas } from "../lib/quotas.ts";
 export { receiverTypes } from "../lib/receivers.ts";
 export { spokeApi } from "../lib/spoke.ts";
 export { compare } from "../lib/version.ts";

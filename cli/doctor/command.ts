@@ -5,6 +5,7 @@ import { readLine } from "../line.ts";
 import { forProgram, type Output, outputOption, outputs } from "../output.ts";
 import { projectRoot } from "../project.ts";
 import { refuse, together, UsageError } from "../usage.ts";
+import { checkAccess } from "./access.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import { checkBackend } from "./backend.ts";
 import { type Finding, type Group, hasWork, note } from "./finding.ts";
@@ -17,6 +18,7 @@ import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
 import { checkReferences } from "./references.ts";
 import { asData, asText } from "./report.ts";
+import { checkSecrets } from "./secrets.ts";
 import { readStack, type Stack } from "./stack.ts";
 import { type Connect, connectIn, readSurroundings, type Surroundings } from "./surroundings.ts";
 import { checkTools } from "./tools.ts";
@@ -32,9 +34,11 @@ Checks what a stack needs and says what to do next; it changes nothing.
   configuration  every problem in the stack's file
   AWS login      who you are; the account and the region are the stack's
   backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
-  quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is
-                 in use and what the hub and more spokes take
+  quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, vCPUs (On-Demand and Spot), EKS clusters, OIDC providers
+                 and IAM roles, against what is in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's, once there is one
+  access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
+  secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
                  deploy keys
   workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens
@@ -106,10 +110,12 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const github = githubOf({ env, run, connect });
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, git, workflows] = await Promise.all([
+  const [backend, quotas, hub, access, secrets, git, workflows] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
+    login.known ? checkAccess(stack, aws, login.caller) : [],
+    login.known ? checkSecrets(stack, aws) : [],
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"], github }),
     login.known ? checkRoles(stack, { root, run, aws, github }) : [],
   ]);
@@ -118,6 +124,8 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "backend", findings: backend },
     { name: "quotas", findings: quotas },
     { name: "hub", findings: hub },
+    { name: "access to the hub", findings: access },
+    { name: "secrets", findings: secrets },
     { name: "Git hosts", findings: git },
     { name: "workflows", findings: workflows },
     { name: "packages", findings: await packages },

@@ -32,8 +32,11 @@ function region(wanted: string | undefined, found: string | undefined): Finding[
   ];
 }
 
-/** Whose credentials these are, and whether they fit the stack; `known` if AWS accepts them, so that further checks make sense. */
-export async function checkLogin(stack: Stack, config: AwsConfig): Promise<{ known: boolean; findings: Finding[] }> {
+/** Whose credentials these are, and whether they fit the stack; `known` if AWS accepts them, so that further checks make sense; `caller` is the ARN of that identity. */
+export async function checkLogin(
+  stack: Stack,
+  config: AwsConfig,
+): Promise<{ known: boolean; caller: string; findings: Finding[] }> {
   const shell = new STSClient(config);
   const found = await shell.config.region().catch(() => undefined);
   const regions = region(stack.region, found);
@@ -47,7 +50,7 @@ export async function checkLogin(stack: Stack, config: AwsConfig): Promise<{ kno
           "use an IAM role",
         )
       : ok("identity", Arn);
-    return { known: true, findings: [identity, account(stack, Account), ...regions] };
+    return { known: true, caller: Arn, findings: [identity, account(stack, Account), ...regions] };
   } catch (error) {
     const { name, message } = error as Error;
     const unknown = isNoLogin(error)
@@ -57,6 +60,6 @@ export async function checkLogin(stack: Stack, config: AwsConfig): Promise<{ kno
           `AWS did not answer: ${name}: ${message}`,
           "check that AWS can be reached from here (proxy, AWS_ENDPOINT_URL)",
         );
-    return { known: false, findings: [unknown, ...regions] };
+    return { known: false, caller: "", findings: [unknown, ...regions] };
   }
 }

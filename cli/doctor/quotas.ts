@@ -1,19 +1,16 @@
-import {
-  GetAWSDefaultServiceQuotaCommand,
-  GetServiceQuotaCommand,
-  ServiceQuotasClient,
-} from "@aws-sdk/client-service-quotas";
 import type { Readable } from "../../infra/settings.ts";
 import { hubIdentities } from "../../lib/names.ts";
 import { natGatewayCount } from "../../lib/nat-gateways.ts";
-import { type QuotaName, quotas } from "../../lib/quotas.ts";
+import { type QuotaName, quotas, type VcpuQuota, vcpuQuotas } from "../../lib/quotas.ts";
 import { type AwsConfig, untold } from "./aws.ts";
 import { type Finding, note, ok, unchecked, wrong } from "./finding.ts";
+import { homeRegion, inForce } from "./quota-values.ts";
 import type { Stack } from "./stack.ts";
 import { counters, type Usage } from "./usage.ts";
+import { hubNodes, instanceTypesOf, otherTypes, spokeNodes, vcpuShare, vcpusOf } from "./vcpus.ts";
 
-/** What a hub or a spoke uses of each quota. */
-export type Share = Readonly<Record<QuotaName, number>>;
+/** What a hub or a spoke uses of each quota but those of vCPUs. */
+export type Share = Readonly<Record<Exclude<QuotaName, VcpuQuota>, number>>;
 
 /** What the hub of a stack uses. */
 export function hubShare({
@@ -54,42 +51,24 @@ export const spokeShare: Share = {
   roles: 5,
 };
 
-/**
- * The region in which Service Quotas has the quotas of IAM, which is global in its partition: that of IAM's own endpoint (AWS General
- * Reference).
- */
-function homeRegion(region: string): string {
-  if (region.startsWith("us-gov-")) return "us-gov-west-1";
-  return region.startsWith("cn-") ? "cn-north-1" : "us-east-1";
-}
-
-/** The applied value; AWS's default if Service Quotas has no other for the account. */
-async function inForce(name: QuotaName, region: string, config: AwsConfig): Promise<number | undefined> {
-  const { service, code } = quotas[name];
-  const client = new ServiceQuotasClient({ ...config, region: service === "iam" ? homeRegion(region) : region });
-  const request = { ServiceCode: service, QuotaCode: code };
-  try {
-    return (await client.send(new GetServiceQuotaCommand(request))).Quota?.Value;
-  } catch (error) {
-    // "If the applied quota value is not available for a quota, the quota is not retrieved" (API reference, GetServiceQuota).
-    if ((error as Error).name !== "NoSuchResourceException") throw error;
-    return (await client.send(new GetAWSDefaultServiceQuotaCommand(request))).Quota?.Value;
-  }
-}
-
 interface Wanted {
   readonly name: QuotaName;
   readonly region: string;
   readonly hub: number;
+  /** What each spoke takes. */
+  readonly spoke: number;
   readonly spokes: number;
+  /** What a replacement of nodes takes for a while. */
+  readonly replacement: number;
 }
 
 /** Compares what is left of a quota with what is going to be made. */
-function judged({ name, region, hub, spokes }: Wanted, value: number, { used, ofHub }: Usage): Finding {
+function judged({ name, region, hub, spoke, spokes, replacement }: Wanted, value: number, usage: Usage): Finding {
   const { name: title, service, code } = quotas[name];
+  const { used, ofHub } = usage;
   const own = Math.max(0, hub - ofHub);
-  const needed = own + spokes * spokeShare[name];
-  const account = `${value}, of which ${used} are in use; the hub takes ${own} more, ${spokes} more ${spokes === 1 ? "spoke" : "spokes"} ${spokes * spokeShare[name]}`;
+  const needed = own + spokes * spoke + replacement;
+  const account = `${value}, of which ${used} are in use; the hub takes ${own} more, ${spokes} more ${spokes === 1 ? "spoke" : "spokes"} ${spokes * spoke}${replacement > 0 ? `, new nodes of a node group that is replaced ${replacement}` : ""}`;
   if (used + needed <= value) return ok(title, account);
   return wrong(
     title,
@@ -118,13 +97,40 @@ async function look(wanted: Wanted, config: AwsConfig, usage: ReturnType<typeof 
   }
 }
 
+/** Looks at one quota. */
+type Look = (name: QuotaName, share: Pick<Wanted, "hub" | "spoke" | "replacement">) => Promise<Finding>;
+
+/** Whether nodes find room in the quotas of vCPUs. */
+async function checkVcpus({ settings, embedded }: Stack, config: AwsConfig, find: Look): Promise<Finding[]> {
+  const names = Object.values(vcpuQuotas);
+  if (embedded)
+    return names.map((name) =>
+      note(quotas[name].name, "isn't checked: nodes of the embedded cloud are no EC2 instances", "check it on AWS"),
+    );
+  const [hub, spoke] = [hubNodes(settings), spokeNodes];
+  let sizes: Awaited<ReturnType<typeof vcpusOf>>;
+  try {
+    sizes = await vcpusOf(instanceTypesOf([hub, spoke]), config);
+  } catch (error) {
+    return names.map((name) => untold(quotas[name].name, error, "ec2:DescribeInstanceTypes"));
+  }
+  const findings = names.map((name) => {
+    const [ofHub, ofSpoke] = [vcpuShare(name, hub, sizes), vcpuShare(name, spoke, sizes)];
+    const replacement = Math.max(ofHub.replacement, ofSpoke.replacement);
+    return find(name, { hub: ofHub.nodes, spoke: ofSpoke.nodes, replacement });
+  });
+  return [...(await Promise.all(findings)), ...otherTypes(hub)];
+}
+
 /** Whether the account's quotas have room for the rest of the hub, and for `spokes` more spokes in its region and account. */
 export async function checkQuotas(stack: Stack, spokes: number, config: AwsConfig): Promise<Finding[]> {
   const { settings, region } = stack;
   if (region === undefined || settings.fleet === undefined)
     return [note("quotas", "can't be checked without a region and a fleet", "complete the configuration first")];
-  const share = hubShare(settings);
   const usage = counters(settings.fleet, { ...config, region });
-  const names = Object.keys(quotas) as QuotaName[];
-  return Promise.all(names.map((name) => look({ name, region, hub: share[name], spokes }, config, usage)));
+  const find: Look = (name, share) => look({ ...share, name, region, spokes }, config, usage);
+  const share = hubShare(settings);
+  const names = Object.keys(share) as (keyof Share)[];
+  const counted = names.map((name) => find(name, { hub: share[name], spoke: spokeShare[name], replacement: 0 }));
+  return [...(await Promise.all(counted)), ...(await checkVcpus(stack, { ...config, region }, find))];
 }

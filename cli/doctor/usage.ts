@@ -2,7 +2,9 @@ import {
   DescribeAddressesCommand,
   DescribeSubnetsCommand,
   EC2Client,
+  type Instance,
   NatGatewayState,
+  paginateDescribeInstances,
   paginateDescribeNatGateways,
   paginateDescribeVpcEndpoints,
   paginateDescribeVpcs,
@@ -13,7 +15,7 @@ import { EKSClient, paginateListClusters } from "@aws-sdk/client-eks";
 import { IAMClient, ListOpenIDConnectProvidersCommand, paginateListRoles } from "@aws-sdk/client-iam";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { fleetNames, hubName } from "../../lib/names.ts";
-import type { QuotaName } from "../../lib/quotas.ts";
+import { type CapacityType, isStandard, type QuotaName } from "../../lib/quotas.ts";
 import type { AwsConfig } from "./aws.ts";
 
 /** What counts towards a quota at present. */
@@ -39,6 +41,13 @@ async function all<Page, Item>(pages: AsyncIterable<Page>, items: (page: Page) =
 /** Gateways in these states count (Amazon VPC User Guide, "Amazon VPC quotas"). */
 const counting: readonly string[] = [NatGatewayState.PENDING, NatGatewayState.AVAILABLE, NatGatewayState.DELETING];
 
+/** vCPUs of instances: of each core, one for every thread. */
+const vcpusOf = (instances: readonly Instance[]): number =>
+  instances.reduce(
+    (sum, { CpuOptions: { CoreCount = 0, ThreadsPerCore = 0 } = {} }) => sum + CoreCount * ThreadsPerCore,
+    0,
+  );
+
 /** How many there are of each key. */
 function tally(keys: readonly string[]): number[] {
   const counts = new Map<string, number>();
@@ -60,6 +69,20 @@ export function counters(fleet: string, config: AwsConfig): Readonly<Record<Quot
   const tagged = (items: readonly { Tags?: Tag[] | undefined }[]): Usage => ({
     used: items.length,
     ofHub: items.filter(isOfHub).length,
+  });
+  const vcpus = (capacityType: CapacityType): Counter => ({
+    actions: "ec2:DescribeInstances",
+    count: async () => {
+      const Filters = [{ Name: "instance-state-name", Values: ["pending", "running"] }];
+      const found = await all(paginateDescribeInstances({ client: ec2 }, { Filters }), ({ Reservations = [] }) =>
+        Reservations.flatMap(({ Instances = [] }) => Instances),
+      );
+      const instances = found.filter(
+        ({ InstanceType = "", InstanceLifecycle }) =>
+          isStandard(InstanceType) && (InstanceLifecycle === "spot") === (capacityType === "SPOT"),
+      );
+      return { used: vcpusOf(instances), ofHub: vcpusOf(instances.filter(isOfHub)) };
+    },
   });
   const clusterNames = () => all(paginateListClusters({ client: eks }, {}), ({ clusters }) => clusters);
   return {
@@ -90,6 +113,8 @@ export function counters(fleet: string, config: AwsConfig): Readonly<Record<Quot
         return { used: Math.max(0, ...perZone), ofHub: gateways.some(isOfHub) ? 1 : 0 };
       },
     },
+    vcpus: vcpus("ON_DEMAND"),
+    spotVcpus: vcpus("SPOT"),
     clusters: {
       actions: "eks:ListClusters",
       count: async () => {

@@ -1,11 +1,12 @@
-import { relative, resolve } from "node:path";
+import { relative } from "node:path";
 import { runner } from "../doctor/process.ts";
-import { newRegionOption } from "../fleet/region.ts";
-import { readLine } from "../line.ts";
 import { projectRoot } from "../project.ts";
+import { orInterrupted } from "../prompt/ask.ts";
+import { processTerminal } from "../prompt/terminal.ts";
+import { lineOf, options, requestOf } from "./line.ts";
 import { nextSteps } from "./next.ts";
 import { projectCopy } from "./pipelines.ts";
-import type { InitRequest } from "./request.ts";
+import { asked } from "./questions.ts";
 import { init, type Part } from "./write.ts";
 
 export const summary = "write the Git repositories and the stack file that a new fleet begins with";
@@ -14,8 +15,9 @@ export const help = `Usage: fleet init <folder> --stack NAME --fleet NAME --envi
                   --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
 
 Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
-stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks AWS and the Git host nothing, and pushes nothing. What exists
-already stays as it is, and any difference from what would be written is shown.
+stack's file stacks/Pulumi.NAME.yaml into this checkout. It queries AWS only for the roles of sessions, and pushes nothing. What
+exists already stays as it is, and any difference from what would be written is shown. On a terminal it prompts for --admin and
+--viewer.
 
   --stack NAME               Pulumi stack of the hub; dev and prod are the names of the examples
   --fleet NAME               prefix of the fleet's names in AWS; it can't be changed later
@@ -30,7 +32,9 @@ already stays as it is, and any difference from what would be written is shown.
   --known-hosts FILE         keys of the Git host, as ssh-keyscan prints them, compared with what the host publishes
   --public-access-cidr CIDR  public network that may use the hub's Kubernetes API. Can be given more than once
   --private-access-cidr CIDR network connected to the hub's VPC that may use its private endpoint. Can be given more than once
-  --admin ARN                IAM role or user that administers the hub, beside the one that makes it. Can be given more than once
+  --admin ARN                IAM role or user that administers the hub, in addition to the one that creates it (repeatable). For a
+                             session (arn:aws:sts::…:assumed-role/…), IAM is queried for the ARN of its role
+  --viewer ARN               IAM role or user that reads everything in the hub, such as the role of previews (repeatable)
   --vpc-cidr CIDR            network of the hub's VPC; default: the example's
   --vpc-id ID                existing VPC to use, instead of one that the stack makes; with it:
   --private-subnet-id ID     subnet of that VPC for the hub. Give two or more, in different zones
@@ -49,6 +53,7 @@ already stays as it is, and any difference from what would be written is shown.
   --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod
                              (three zones, protected from removal, a private endpoint unless --public-access-cidr is given,
                              which needs --vpc-id and --private-access-cidr: docs/guides/private-endpoints.md)
+  --no-input                 prompt for nothing; the same where CI is set
 
 Commits are made with your own Git identity. Exit code 0: everything is as asked; 1: something that exists differs; 2: it was
 called wrongly.
@@ -59,37 +64,7 @@ Example:
     --known-hosts ../known_hosts --public-access-cidr 203.0.113.7/32
 `;
 
-export const options = {
-  stack: { type: "string", default: "" },
-  fleet: { type: "string", default: "" },
-  environment: { type: "string", default: "" },
-  "spoke-environment": { type: "string", multiple: true },
-  account: { type: "string", default: "" },
-  region: { type: "string", default: "" },
-  ...newRegionOption,
-  "system-url": { type: "string", default: "" },
-  "workloads-url": { type: "string", default: "" },
-  "sample-app-url": { type: "string" },
-  "known-hosts": { type: "string" },
-  "public-access-cidr": { type: "string", multiple: true },
-  "private-access-cidr": { type: "string", multiple: true },
-  admin: { type: "string", multiple: true },
-  "vpc-cidr": { type: "string" },
-  "vpc-id": { type: "string" },
-  "private-subnet-id": { type: "string", multiple: true },
-  "egress-cidr": { type: "string", multiple: true },
-  "function-package": { type: "string" },
-  "project-url": { type: "string" },
-  owner: { type: "string", multiple: true },
-  boundary: { type: "string" },
-  "git-authentication": { type: "string" },
-  "github-app-id": { type: "string" },
-  "github-app-installation-id": { type: "string" },
-  "github-app-base-url": { type: "string" },
-  "ca-file": { type: "string" },
-  example: { type: "string", default: "dev" },
-  help: { type: "boolean", short: "h" },
-} as const;
+export { options };
 
 /** Variables that would make git use another repository than the intended one, as in a hook. */
 const ofOtherRepositories = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
@@ -112,46 +87,15 @@ function described({ path, made, differences }: Part): string {
   ].join("\n");
 }
 
-export async function run(argv: readonly string[]): Promise<number> {
-  const { values, args, texts, problems } = readLine("init", argv, options, {
-    arguments: ["folder"],
-    files: ["ca-file", "known-hosts"],
-  });
-  const request: InitRequest = {
-    folder: args.folder && resolve(args.folder),
-    stack: values.stack,
-    fleet: values.fleet,
-    environment: values.environment,
-    spokeEnvironments: values["spoke-environment"] ?? [values.environment],
-    account: values.account,
-    region: values.region,
-    newRegion: values["new-region"],
-    systemUrl: values["system-url"],
-    workloadsUrl: values["workloads-url"],
-    sampleAppUrl: values["sample-app-url"],
-    gitAuthentication: values["git-authentication"],
-    githubAppId: values["github-app-id"],
-    githubAppInstallationId: values["github-app-installation-id"],
-    githubAppBaseUrl: values["github-app-base-url"],
-    caCertificate: texts["ca-file"],
-    knownHosts: texts["known-hosts"],
-    publicAccessCidrs: values["public-access-cidr"] ?? [],
-    privateAccessCidrs: values["private-access-cidr"] ?? [],
-    admins: values.admin ?? [],
-    vpcCidr: values["vpc-cidr"],
-    vpcId: values["vpc-id"],
-    privateSubnetIds: values["private-subnet-id"] ?? [],
-    egressCidrs: values["egress-cidr"] ?? [],
-    functionPackage: values["function-package"],
-    projectUrl: values["project-url"],
-    owners: values.owner,
-    boundary: values.boundary,
-    example: values.example,
-  };
+export const run = (argv: readonly string[], terminal = processTerminal): Promise<number> =>
+  orInterrupted(terminal, async () => make(await asked(projectRoot(), argv, terminal)));
+
+async function make(argv: readonly string[]): Promise<number> {
+  const { request, told } = await requestOf(lineOf(argv));
   const root = projectRoot();
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofOtherRepositories.includes(name)));
   const programs = runner(root, env);
-  const parts = await init(root, request, programs, problems);
+  const parts = await init(root, request, programs, told);
   const project = await projectCopy(root, request.projectUrl, programs);
   console.log(
     `${parts.map(described).join("\n")}\n\nNext (run fleet the way you just did):\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,

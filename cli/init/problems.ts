@@ -39,6 +39,7 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
     remedy: "give the public addresses by which --vpc-id reaches the internet, such as --egress-cidr a.b.c.d/32",
   },
   clusterAdmins: { flag: "--admin", remedy: "give each IAM role or user once" },
+  clusterViewers: { flag: "--viewer", remedy: "give each IAM role or user once, and none that --admin names" },
   permissionsBoundary: { flag: "--boundary", remedy: "give the ARN of a policy" },
   sealingKeys: { flag: "--spoke-environment", remedy: "choose other environments" },
   gitopsSystemRepoUrl: {

@@ -26,7 +26,9 @@ export interface InitRequest {
   readonly knownHosts?: string | undefined;
   readonly publicAccessCidrs: readonly string[];
   readonly privateAccessCidrs: readonly string[];
+  /** ARNs of IAM roles and users with access to the hub. */
   readonly admins: readonly string[];
+  readonly viewers: readonly string[];
   readonly vpcCidr?: string | undefined;
   /** An existing VPC to use instead of a new one, with its subnets and its public source addresses. */
   readonly vpcId?: string | undefined;

@@ -18,7 +18,7 @@ const ofVpcToBeMade = { vpcCidr: undefined, zones: undefined, natGateways: undef
 
 /** The values that a request sets, by config key; undefined removes the example's value, so that the default of Pulumi.yaml applies. */
 function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<string, unknown>> {
-  const { publicAccessCidrs, privateAccessCidrs, admins, knownHosts } = request;
+  const { publicAccessCidrs, privateAccessCidrs, admins, viewers, knownHosts } = request;
   const some = <T>(items: readonly T[]) => (items.length > 0 ? items : undefined);
   const ofProject = {
     fleet: request.fleet || undefined,
@@ -32,6 +32,7 @@ function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<stri
     endpointPublicAccessCidrs: some(publicAccessCidrs),
     endpointPrivateAccessCidrs: some(privateAccessCidrs),
     clusterAdmins: some(admins),
+    clusterViewers: some(viewers),
     permissionsBoundary: request.boundary,
     functionPackage: request.functionPackage,
     sealingKeys: request.spokeEnvironments

@@ -23,6 +23,8 @@ export interface Question {
   readonly choices?: readonly string[];
   /** What an empty answer stands for; default: there is none, and the question is asked again. */
   readonly fallback?: string | undefined;
+  /** Whether an empty answer leaves it out. */
+  readonly optional?: true;
   /** Whether several may be given, separated by spaces or commas. */
   readonly several?: true;
   /** Whether it is a file: no shell replaces the ~ of an answer. */
@@ -64,7 +66,7 @@ function withAnswers(argv: readonly string[], { key }: Question, values: readonl
   return argv.toSpliced(end, 0, ...values.map((value) => `${key}=${value}`));
 }
 
-function promptOf({ text, choices = [], fallback }: Question): string {
+function promptOf({ text, choices = [], optional, fallback = optional && "none" }: Question): string {
   const offered = choices.length === 0 ? "" : ` (${choices.join(", ")})`;
   return `${text}${offered}${fallback === undefined ? "" : ` [${fallback}]`}: `;
 }
@@ -87,6 +89,7 @@ async function asked<Line>(
       return undefined;
     }
     const answers = answersIn(question, answer, env["HOME"] ?? homedir());
+    if (answers.length === 0 && question.optional) return { argv, line: read(argv) };
     if (answers.length === 0) {
       output.write("  It needs an answer; Ctrl-C ends, and nothing is written.\n");
       continue;
@@ -119,6 +122,7 @@ export async function completed<Line>(
   if (problems.some((problem) => !isAnswerable(problem, typed.line))) return typed.argv;
   let lines: Lines | undefined;
   let full = typed;
+  let isLeftOut = false;
   try {
     for (const ask of questions) {
       const question = await ask(full.line);
@@ -126,11 +130,14 @@ export async function completed<Line>(
       lines ??= linesOf(terminal);
       const next = await asked(question, full.argv, questionnaire, lines, terminal);
       if (next === undefined) return full.argv;
+      isLeftOut ||= next.argv === full.argv;
       full = next;
       lines.throwIfInterrupted();
     }
     if (lines !== undefined)
-      terminal.output.write(`Without questions: fleet ${[command, ...full.argv].map(quoted).join(" ")}\n`);
+      terminal.output.write(
+        `Without questions: fleet ${[command, ...full.argv, ...(isLeftOut ? ["--no-input"] : [])].map(quoted).join(" ")}\n`,
+      );
     return full.argv;
   } finally {
     lines?.close();

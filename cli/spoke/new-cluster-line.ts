@@ -4,6 +4,7 @@ import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
 import { changeOptions, wishProblems } from "../change/options.ts";
 import { certificateProblems, sourceOptions } from "../fleet/facts.ts";
+import { rolesOf } from "../fleet/principals.ts";
 import { readLine } from "../line.ts";
 import { promptOptions } from "../prompt/terminal.ts";
 import { together } from "../usage.ts";
@@ -51,7 +52,13 @@ export function lineOf(argv: readonly string[]) {
 
 export type Line = ReturnType<typeof lineOf>;
 
-export const requestOf = ({ values, args, texts }: Line): SpokeRequest => ({
+/** The request, with the roles of sessions among the administrators, and the problems of those that IAM doesn't resolve. */
+export async function requestOf(line: Line): Promise<{ readonly request: SpokeRequest; readonly told: Problem[] }> {
+  const { arns, problems } = await rolesOf("--admin", line.values.admin ?? []);
+  return { request: { ...written(line), admins: arns }, told: together(line.told, problems) };
+}
+
+const written = ({ values, args, texts }: Line): SpokeRequest => ({
   name: args.name,
   environment: values.environment,
   tenant: values.tenant,
@@ -61,7 +68,6 @@ export const requestOf = ({ values, args, texts }: Line): SpokeRequest => ({
   nodes: values.nodes,
   nodesMin: values["nodes-min"],
   nodesMax: values["nodes-max"],
-  admins: values.admin,
   publicAccessCidrs: values["public-access-cidr"],
   ring: values.ring,
   // They are compared with the allowed values before anything else uses them.

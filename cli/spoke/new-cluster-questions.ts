@@ -39,7 +39,8 @@ const onlyOf = (choices: readonly string[]): string | undefined => (choices.leng
 async function judge(line: Line): Promise<readonly Problem[]> {
   const notHere = checkoutProblems(line.checkout, "gitops-system", spokeTemplate);
   if (notHere.length > 0) return together(line.told, notHere);
-  return together(line.told, problemsOf(line.checkout, requestOf(line), await readOffer(line.checkout)));
+  const { request, told } = await requestOf(line);
+  return together(told, problemsOf(line.checkout, request, await readOffer(line.checkout)));
 }
 
 async function version({ checkout, values }: Line): Promise<Question | undefined> {

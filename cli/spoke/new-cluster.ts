@@ -31,7 +31,8 @@ for what is missing.
                          API's
   --nodes-min N, --nodes-max N
                          between how many nodes an autoscaler may choose
-  --admin ARN            IAM role or user that may use kubectl on it; can be given more than once
+  --admin ARN            IAM role or user that may use kubectl on it (repeatable). For a session, such as one of IAM Identity
+                         Center (arn:aws:sts::…:assumed-role/…), IAM is queried for the ARN of its role
   --public-access-cidr A.B.C.D/N
                          network from which people and pipelines reach its API server; can be given more than once.
                          If none is given, only the hub and the cluster itself can
@@ -61,8 +62,8 @@ export const run = (argv: readonly string[], using = programs, terminal = proces
   orInterrupted(terminal, async () => make(lineOf(await asked(argv, terminal)), using));
 
 async function make(line: Line, using: Programs): Promise<number> {
-  const { values, texts, checkout, told } = line;
-  const request = requestOf(line);
+  const { values, texts, checkout } = line;
+  const { request, told } = await requestOf(line);
   const { name, gitReceiver } = request;
   const connect = () => fleetFrom({ ...values, ...texts });
   const { fleet, folder, files, nodes, register } = await plannedSpoke(checkout, request, connect, told);

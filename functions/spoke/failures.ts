@@ -61,8 +61,16 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "if a creation was interrupted, fleet recover <name> takes over what it made; else something that the fleet did not make is in its place",
   },
+  // A failed node group is checked no more (aws/containers-roadmap#764). EC2's codes: VcpuLimitExceeded; for Spot, aws/aws-parallelcluster#1115.
   {
-    pattern: /LimitExceeded|QuotaExceeded|TooManyAddresses|limit exceeded|maximum number of/i,
+    pattern: /CREATE_FAILED.*(VcpuLimitExceeded|Max ?Spot ?Instance ?Count ?Exceeded)/is,
+    reason: "QuotaExceeded",
+    remedy:
+      "raise the quota of vCPUs (fleet doctor prints the request), then delete the managed resource on the hub (kubectl -n spokes delete nodegroups.eks.aws.m.upbound.io <name>): Crossplane deletes the node group and creates it again",
+  },
+  {
+    pattern:
+      /LimitExceeded|MaxSpotInstanceCountExceeded|QuotaExceeded|TooManyAddresses|limit exceeded|maximum number of/i,
     reason: "QuotaExceeded",
     remedy: "raise the quota in Service Quotas, or remove what is not used; Crossplane retries by itself",
   },

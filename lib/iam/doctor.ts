@@ -1,8 +1,9 @@
 import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
- * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, and the hub's
- * version. All but eks:DescribeCluster and iam:GetRole know no resource (Service Authorization Reference).
+ * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, the hub's version and access
+ * entries, the principals in them, the trust policies of the workflows' roles, and names of secrets. Names of principals are the stack's
+ * or yours; most others know no resource (Service Authorization Reference).
  */
 export const doctorPolicy = (): PolicyDocument =>
   policy({
@@ -10,16 +11,20 @@ export const doctorPolicy = (): PolicyDocument =>
     Effect: "Allow",
     Action: [
       "ec2:DescribeAddresses",
+      "ec2:DescribeInstanceTypes",
+      "ec2:DescribeInstances",
       "ec2:DescribeNatGateways",
       "ec2:DescribeSubnets",
       "ec2:DescribeVpcEndpoints",
       "ec2:DescribeVpcs",
       "eks:DescribeCluster",
+      "eks:ListAccessEntries",
       "eks:ListClusters",
-      // The trust policies of the roles of GitHub's workflows, whose names you choose.
       "iam:GetRole",
+      "iam:GetUser",
       "iam:ListOpenIDConnectProviders",
       "iam:ListRoles",
+      "secretsmanager:ListSecrets",
       "servicequotas:GetAWSDefaultServiceQuota",
       "servicequotas:GetServiceQuota",
     ],

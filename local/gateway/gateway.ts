@@ -112,6 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
           ...eks,
           keepEndpoints,
           kubeletConfig: async () => (await faults()).kubeletConfig,
+          nodesTakeVcpus: async () => (await faults()).nodesTakeVcpus,
           log,
           gatewayAddress: instance.gatewayAddress,
           caCertificate: ca.certificate,

@@ -63,6 +63,22 @@ describe("a cluster alone", () => {
     expect(one(resources, "AccessEntry").inputs["principalArn"]).toBe(admins[0]);
   });
 
+  test("gives viewers an access policy that reads everything, and no more", async () => {
+    const viewers = { preview: "arn:aws:iam::222222222222:role/preview" };
+    const resources = await cluster({ viewers });
+    const entries = resources.filter(({ type }) => type.endsWith(":AccessEntry"));
+    expect(entries.map(({ inputs }) => inputs["principalArn"])).toEqual([...admins, viewers.preview]);
+    const policies = resources.filter(({ type }) => type.endsWith(":AccessPolicyAssociation"));
+    expect(policies.map(({ name, inputs }) => [name, inputs["policyArn"], inputs["accessScope"]])).toEqual([
+      [
+        expect.stringMatching(/-admin$/),
+        "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
+        { type: "cluster" },
+      ],
+      ["shop-preview-view", "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy", { type: "cluster" }],
+    ]);
+  });
+
   test.each(["platform team", "", "-platform", "a".repeat(61)])(
     "takes no administrator by the name '%s'",
     async (name) => {

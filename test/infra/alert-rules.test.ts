@@ -85,8 +85,14 @@ describe("the fleet's alerts", () => {
       rulesOf(given)
         .filter(({ alert }) => alert === "QuotaNear")
         .map(({ expr }) => expr.slice(expr.indexOf(">=")));
-    expect(bounds({})).toEqual([">= 4 <= 5", ">= 4 <= 5", ">= 80 <= 100"]);
-    expect(bounds({ serviceQuotas: { vpcs: 21 } })).toEqual([">= 17 <= 21", ">= 4 <= 5", ">= 80 <= 100"]);
+    expect(bounds({})).toEqual([">= 4 <= 5", ">= 4 <= 5", ">= 80 <= 100", ">= 4 <= 5", ">= 4 <= 5"]);
+    expect(bounds({ serviceQuotas: { vpcs: 21, vcpus: 64 } })).toEqual([
+      ">= 17 <= 21",
+      ">= 4 <= 5",
+      ">= 80 <= 100",
+      ">= 52 <= 64",
+      ">= 4 <= 5",
+    ]);
   });
 
   test("tell of each scope whose sealing key ends, and of none where the stack has none", () => {

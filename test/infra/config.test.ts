@@ -151,6 +151,21 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "names a principal twice",
   ],
   [
+    "a viewer who is an administrator",
+    {
+      clusterAdmins: '["arn:aws:iam::111111111111:role/a"]',
+      clusterViewers: '["arn:aws:iam::111111111111:role/b","arn:aws:iam::111111111111:role/a"]',
+    },
+    "clusterViewers",
+    "names an administrator of the hub",
+  ],
+  [
+    "a viewer twice",
+    { clusterViewers: '["arn:aws:iam::111111111111:role/a","arn:aws:iam::111111111111:role/a"]' },
+    "clusterViewers",
+    "names a principal twice",
+  ],
+  [
     "two active generations",
     { sealingKeys: '[{"scope":"dev","generation":"1","active":true},{"scope":"dev","generation":"2","active":true}]' },
     "sealingKeys",

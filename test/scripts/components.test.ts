@@ -83,7 +83,7 @@ const words: readonly (readonly [component: string, prefix: string, ...keys: str
     "logRetentionDays",
     "kmsDeletionWindowDays",
   ],
-  ["HubCluster", "cluster", "clusterAdmins", "deletionProtection", "protect"],
+  ["HubCluster", "cluster", "clusterAdmins", "clusterViewers", "deletionProtection", "protect"],
   ["HubCluster", "kubernetes", "kubernetesVersion"],
   ["HubNodes", "node", "nodeInstanceTypes", "nodeCapacityType", "nodeAmiType", "nodeReleaseVersion", "nodeDiskSize"],
   ["HubNodes", "node", "nodeMin", "nodeDesired", "nodeMax", "permissionsBoundary"],

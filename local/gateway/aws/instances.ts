@@ -14,6 +14,8 @@ export interface LaunchedInstance {
   /** Whether it runs; it shuts down otherwise. */
   readonly runs: boolean;
   readonly type: string;
+  /** Whether it is a Spot Instance. */
+  readonly spot: boolean;
   readonly zone: string;
   readonly subnet: string;
   /** Name of its instance profile; undefined without one. */
@@ -65,6 +67,7 @@ const launched = (instance: Instance): LaunchedInstance => ({
   id: instance.InstanceId ?? "",
   runs: instance.State?.Name === "running",
   type: instance.InstanceType ?? "",
+  spot: instance.InstanceLifecycle === "spot",
   zone: instance.Placement?.AvailabilityZone ?? "",
   subnet: instance.SubnetId ?? "",
   profile: instance.IamInstanceProfile?.Arn?.split("/").at(-1),

@@ -51,6 +51,11 @@ const schema = z.strictObject({
    */
   kubeletConfig: z.record(z.string(), z.unknown()).default({}),
   /**
+   * Whether nodes of node groups take vCPUs of the quotas for Standard instances, as on AWS: On-Demand L-1216C47A, Spot L-34B43A08. EC2 then
+   * launches no node above a quota. @default false: a fleet starts without a request for more
+   */
+  nodesTakeVcpus: z.boolean().default(false),
+  /**
    * Actions as IAM names them (ec2:CreateVpc), or each with a text that a request for it has to contain: a name or a tag, which not every
    * request has. AWS does what the first request for each asks for and holds its answer for a minute, in which whoever asked can be killed.
    * @default none

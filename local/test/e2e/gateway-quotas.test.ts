@@ -43,6 +43,8 @@ describe("Service Quotas", () => {
       gatewayEndpoints: 20,
       addresses: 5,
       natGateways: 5,
+      vcpus: 5,
+      spotVcpus: 5,
       clusters: 100,
       oidcProviders: 100,
       roles: 1000,

@@ -32,6 +32,8 @@ describe("fleet doctor", () => {
       "backend",
       "quotas",
       "hub",
+      "access to the hub",
+      "secrets",
       "Git hosts",
       "workflows",
       "packages",

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { checkQuotas, hubShare, spokeShare } from "../../../cli/doctor/quotas.ts";
+import { checkQuotas, hubShare, type Share, spokeShare } from "../../../cli/doctor/quotas.ts";
+import { hubNodes, spokeNodes } from "../../../cli/doctor/vcpus.ts";
 import { clusterTag, fleetTag } from "../../../lib/labels.ts";
 import { type QuotaName, quotas } from "../../../lib/quotas.ts";
 import { example } from "../../functions/spoke/support/fixtures.ts";
@@ -16,6 +17,8 @@ const defaults: Readonly<Record<string, number>> = {
   [quotas.gatewayEndpoints.code]: 20,
   [quotas.addresses.code]: 5,
   [quotas.natGateways.code]: 5,
+  [quotas.vcpus.code]: 12,
+  [quotas.spotVcpus.code]: 5,
   [quotas.clusters.code]: 100,
   [quotas.oidcProviders.code]: 100,
   [quotas.roles.code]: 1000,
@@ -32,6 +35,32 @@ const endpoint = (id: string, type = "Gateway") =>
 const gateway = (id: string, subnet: string, state = "available", tags = "") =>
   `<natGatewayId>${id}</natGatewayId><subnetId>${subnet}</subnetId><state>${state}</state>${tags}`;
 
+interface FakeInstance {
+  readonly type?: string;
+  readonly cores?: number;
+  readonly spot?: boolean;
+  readonly tags?: string;
+}
+const instances = (...all: readonly FakeInstance[]) =>
+  ec2(
+    "DescribeInstances",
+    "reservationSet",
+    all.map(
+      ({ type = "m6i.large", cores = 1, spot = false, tags = "" }) =>
+        `<instancesSet><item><instanceId>i-1</instanceId><instanceType>${type}</instanceType>${spot ? "<instanceLifecycle>spot</instanceLifecycle>" : ""}` +
+        `<cpuOptions><coreCount>${cores}</coreCount><threadsPerCore>2</threadsPerCore></cpuOptions>${tags}</item></instancesSet>`,
+    ),
+  );
+const instanceTypes = (sizes: Readonly<Record<string, number>>) =>
+  ec2(
+    "DescribeInstanceTypes",
+    "instanceTypeSet",
+    Object.entries(sizes).map(
+      ([type, vcpus]) =>
+        `<instanceType>${type}</instanceType><vCpuInfo><defaultVCpus>${vcpus}</defaultVCpus></vCpuInfo>`,
+    ),
+  );
+
 /** An account in which nothing is but its default VPC. */
 const fresh: Answers = {
   GetServiceQuota: value,
@@ -46,6 +75,8 @@ const fresh: Answers = {
       (zone) => `<subnetId>subnet-${zone}</subnetId><availabilityZone>eu-central-1${zone}</availabilityZone>`,
     ),
   ),
+  DescribeInstances: instances(),
+  DescribeInstanceTypes: instanceTypes({ "m6i.large": 2, "m7g.large": 2 }),
   ListClusters: { clusters: [] },
   ListOpenIDConnectProviders: result("ListOpenIDConnectProviders", members("OpenIDConnectProviderList", [])),
   ListRoles: result("ListRoles", members("Roles", ["<RoleName>other</RoleName>"])),
@@ -159,6 +190,77 @@ describe("fleet doctor, quotas", () => {
     expect([...regions]).toEqual(["us-east-1"]);
   });
 
+  test("of vCPUs have room for the nodes of hub and spoke, and for one new node in each zone of a group that is replaced", async () => {
+    const { vcpus, spotVcpus } = await look({});
+    expect(vcpus).toMatchObject({
+      status: "ok",
+      message:
+        "12, of which 0 are in use; the hub takes 4 more, 1 more spoke 4, new nodes of a node group that is replaced 4",
+    });
+    expect(spotVcpus.message).toBe("5, of which 0 are in use; the hub takes 0 more, 1 more spoke 0");
+    await close();
+    expect((await look({}, { spokes: 2 })).vcpus).toMatchObject({
+      status: "wrong",
+      todo: expect.stringContaining("--service-code ec2 --quota-code L-1216C47A --desired-value 16"),
+    });
+  });
+
+  test("of vCPUs count running instances of Standard families, and the hub's own nodes once", async () => {
+    const running = instances(
+      { cores: 2, tags: ofHub },
+      { type: "c7g.xlarge", cores: 2 },
+      { type: "im4gn.large" },
+      { type: "g5.48xlarge", cores: 96 },
+      { type: "r6i.xlarge", cores: 2, spot: true },
+    );
+    const { vcpus, spotVcpus } = await look({ DescribeInstances: running });
+    expect(vcpus.message).toContain("12, of which 10 are in use; the hub takes 0 more");
+    expect(spotVcpus.message).toContain("5, of which 4 are in use");
+  });
+
+  test("of vCPUs follow the hub's nodes: capacity type, number, and the largest of the instance types", async () => {
+    const { settings } = await devStack();
+    const nodes = {
+      nodeCapacityType: "SPOT",
+      nodeInstanceTypes: ["m6i.large", "m6i.2xlarge"],
+      nodeDesired: 3,
+    } as const;
+    const { vcpus, spotVcpus } = await look(
+      { DescribeInstanceTypes: instanceTypes({ "m6i.large": 2, "m6i.2xlarge": 8 }) },
+      { settings: { ...settings, ...nodes } },
+    );
+    expect(vcpus.message).toContain("the hub takes 0 more, 1 more spoke 4");
+    expect(spotVcpus).toMatchObject({
+      status: "wrong",
+      message: expect.stringContaining(
+        "the hub takes 24 more, 1 more spoke 0, new nodes of a node group that is replaced 16",
+      ),
+      todo: expect.stringContaining("--quota-code L-34B43A08 --desired-value 40"),
+    });
+  });
+
+  test("of vCPUs are unknown while EC2 doesn't describe the instance types, and not checked on the embedded cloud", async () => {
+    const { vcpus } = await look({ DescribeInstanceTypes: new Refusal("UnauthorizedOperation") });
+    expect(vcpus).toMatchObject({ status: "unchecked", todo: "allow this identity ec2:DescribeInstanceTypes" });
+    await close();
+    expect((await look({}, { embedded: true })).spotVcpus).toMatchObject({ status: "note" });
+  });
+
+  test("name instance types of the hub that count against another quota", async () => {
+    const { settings } = await devStack();
+    const aws = await fakeAws({
+      ...fresh,
+      DescribeInstanceTypes: instanceTypes({ "m6i.large": 2, "x2iedn.xlarge": 4 }),
+    });
+    close = aws.close;
+    const stack = await devStack({ settings: { ...settings, nodeInstanceTypes: ["x2iedn.xlarge"] } });
+    const findings = await checkQuotas(stack, 1, aws.config);
+    expect(findings.find(({ name }) => name === "vCPUs of other instances")).toMatchObject({
+      status: "note",
+      message: expect.stringContaining("x2iedn.xlarge"),
+    });
+  });
+
   test("that may not be seen are unknown, with the right that is missing, and never ok", async () => {
     const blind = await look({ GetServiceQuota: new Refusal("AccessDeniedException") });
     for (const name of Object.keys(quotas) as QuotaName[])
@@ -196,7 +298,7 @@ describe("what is counted for", () => {
 
   test.each(["dev", "prod"])("the hub of %s is what the program makes", async (name) => {
     const { resources } = await runStack(name);
-    const made = (quota: QuotaName) => resources.filter(({ type }) => type === types[quota]).length;
+    const made = (quota: keyof Share) => resources.filter(({ type }) => type === types[quota]).length;
     const { settings } = await devStack();
     const { zones = 2 } = settings;
     const share = hubShare(name === "dev" ? settings : { ...settings, zones: 3, natGateways: "per-zone" });
@@ -226,6 +328,19 @@ describe("what is counted for", () => {
     expect(more).toBe(roles(after.resources) - roles(before.resources));
   });
 
+  test.each(["dev", "prod"])("the nodes of %s are those of the program", async (name) => {
+    const { resources } = await runStack(name);
+    const group = resources.find(({ type }) => type === "eks:index:ManagedNodeGroup");
+    const { settings } = await devStack();
+    const own =
+      name === "dev"
+        ? settings
+        : { ...settings, zones: 3, nodeInstanceTypes: ["m7g.xlarge", "m6g.xlarge"], nodeMin: 3, nodeDesired: 3 };
+    const { instanceTypes, capacityType, count, zones } = hubNodes(own);
+    expect(group?.inputs).toMatchObject({ instanceTypes, capacityType, scalingConfig: { desiredSize: count } });
+    expect(zones).toBe(own.zones ?? 2);
+  });
+
   test("a hub in an existing VPC makes no network", () => {
     expect(hubShare({ vpcId: "vpc-0123456789abcdef0", natGateways: "per-zone", zones: 3 })).toMatchObject({
       vpcs: 0,
@@ -233,6 +348,19 @@ describe("what is counted for", () => {
       addresses: 0,
       natGateways: 0,
       clusters: 1,
+    });
+  });
+
+  test("the nodes of a spoke are those of the composition", () => {
+    const world = new World(example("minimal"));
+    world.settle();
+    const [group] = [...world.live.values()].filter(({ object }) => object.kind === "NodeGroup");
+    const { instanceTypes, capacityType, count } = spokeNodes;
+    expect(group?.object).toMatchObject({
+      spec: {
+        forProvider: { instanceTypes, capacityType },
+        initProvider: { scalingConfig: { desiredSize: count } },
+      },
     });
   });
 

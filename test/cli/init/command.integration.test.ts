@@ -73,6 +73,18 @@ describe("fleet init", () => {
     },
   );
 
+  test("gives principals access to the hub", async () => {
+    const [admin, viewer] = ["team", "preview"].map((name) => `arn:aws:iam::123456789012:role/${name}`) as [
+      string,
+      string,
+    ];
+    await make({ admins: [admin], viewers: [viewer] });
+    expect(config()).toMatchObject({
+      "eks-gitops-fleet:clusterAdmins": [admin],
+      "eks-gitops-fleet:clusterViewers": [viewer],
+    });
+  });
+
   test("takes a boundary and the function's package", async () => {
     const boundary = "arn:aws:iam::123456789012:policy/limits";
     await make({ boundary, functionPackage: "ghcr.io/acme/function-spoke" });

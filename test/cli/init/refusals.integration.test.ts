@@ -24,11 +24,20 @@ describe("fleet init refuses", () => {
       knownHosts: undefined,
       publicAccessCidrs: ["0.0.0.0/0"],
       admins: ["me"],
+      viewers: ["you"],
       example: "none",
       boundary: "arn:aws:iam::123456789012:policy/pilot-hub-boundary",
     });
     const flags = ["<folder>", "--stack", "--fleet", "--spoke-environment", "--account", "--region", "--system-url"];
-    const more = ["--workloads-url", "--sample-app-url", "--public-access-cidr", "--admin", "--example", "--boundary"];
+    const more = [
+      "--workloads-url",
+      "--sample-app-url",
+      "--public-access-cidr",
+      "--admin",
+      "--viewer",
+      "--example",
+      "--boundary",
+    ];
     for (const flag of [...flags, ...more]) expect(message).toMatch(new RegExp(`^ +\\d+\\. ${flag}: `, "m"));
     expect(message).not.toContain("pulumi config set");
     expect(existsSync(at.request.folder)).toBe(false);

@@ -92,6 +92,13 @@ describe("what a command line lacks is asked for on a terminal", () => {
     expect(shown()).toContain("It needs an answer");
   });
 
+  test("and left out after an empty answer, where it is optional, which the line for the next time shows", async () => {
+    const { full, shown } = ask([enter], ["door", "--colour=red"], { ...sizes, optional: true });
+    expect(await full).toEqual(["door", "--colour=red"]);
+    expect(shown()).toContain("Sizes [none]: ");
+    expect(shown()).toContain("Without questions: fleet paint door --colour=red --no-input\n");
+  });
+
   test("and the tabulator key completes a choice", async () => {
     const { full } = ask([`gr\t${enter}`], ["door"], name, colour);
     expect(await full).toEqual(["door", "--colour=green"]);

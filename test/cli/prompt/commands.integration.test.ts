@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { filesBelow } from "../../../cli/render/files.ts";
 import { run } from "../../../cli/spoke/new-cluster.ts";
+import { fakeAws } from "../doctor/support/aws.ts";
 import { inNewCases } from "../support/cases.ts";
 import { knownHosts } from "../support/fleet.ts";
+import { roleAnswer, ssoRole } from "../support/iam.ts";
 import { printed } from "../support/receivers.ts";
 import { ctrlC, enter, typing } from "../support/terminal.ts";
 
@@ -28,6 +30,20 @@ describe("a command that asks", () => {
     expect(spec).toMatchObject({ environment: "dev", tenant: "payments", region: "eu-west-1" });
     expect(shown()).toContain("did you mean dev?");
     expect(shown()).toMatch(/Without questions: fleet new-cluster blue .* --environment=dev --tenant=payments\n$/);
+  });
+
+  test("takes a session, and writes the role that IAM has with its path", async () => {
+    const aws = await fakeAws({ GetRole: roleAnswer(ssoRole) });
+    vi.stubEnv("AWS_ENDPOINT_URL", aws.config.endpoint ?? "");
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIATEST").stubEnv("AWS_SECRET_ACCESS_KEY", "test");
+    const session = `arn:aws:sts::123456789012:assumed-role/${ssoRole.split("/").at(-1)}/ada@example.com`;
+    const { terminal } = typing([`blue${enter}`, `dev${enter}`, `payments${enter}`]);
+    const ask = (full: readonly string[]) => run(full, undefined, terminal);
+    await printed(ask, at.kubeseal.program, [...argv(), "--admin", session], named);
+    const { spec } = parse(readFileSync(join(at.checkout, "spokes/fleet/blue/spoke.yaml"), "utf8"));
+    expect(spec.admins).toEqual([ssoRole]);
+    vi.unstubAllEnvs();
+    await aws.close();
   });
 
   test("writes nothing at Ctrl-C, and its exit code is 130", async () => {

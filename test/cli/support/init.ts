@@ -40,6 +40,7 @@ export function newProject(base: string): { project: string; request: InitReques
       privateSubnetIds: [],
       egressCidrs: [],
       admins: [],
+      viewers: [],
       example: "dev",
     },
   };

@@ -17,6 +17,7 @@ describe("a failure", () => {
       "NetworkReady",
       "QuotaExceeded",
     ],
+    [nodeGroup, "MaxSpotInstanceCountExceeded: Max spot instance count exceeded", "NodesReady", "QuotaExceeded"],
     [nodeGroup, "InvalidParameterException: Instance type m9.large is not supported", "NodesReady", "InvalidNodes"],
     [nodeGroup, "InsufficientInstanceCapacity: no capacity in us-east-1a", "NodesReady", "CapacityUnavailable"],
     [

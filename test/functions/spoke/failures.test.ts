@@ -136,6 +136,19 @@ test("nodes that didn't join in an update don't make anyone delete the node grou
 });
 
 test.for([
+  "VcpuLimitExceeded - You have requested more vCPU capacity",
+  "MaxSpotInstanceCountExceeded - Max spot instance count exceeded",
+])("a node group that EKS failed to create with %s needs a higher quota, and is then deleted", (said) => {
+  const failed = step(
+    `AWS reports the status CREATE_FAILED: eks-a: AsgInstanceLaunchFailures: Could not launch Instances. ${said}`,
+  );
+  expect(failed).toMatchObject({
+    reason: "QuotaExceeded",
+    remedy: expect.stringMatching(/fleet doctor.*delete nodegroups/),
+  });
+});
+
+test.for([
   ["NodeGroup", "CREATE_FAILED", "CreationFailed", "aws eks delete-nodegroup"],
   ["Cluster", "FAILED", "CreationFailed", "describe-cluster"],
   ["NodeGroup", "DEGRADED", "Degraded", "health"],

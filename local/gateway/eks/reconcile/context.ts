@@ -18,6 +18,8 @@ export interface ReconcileContext extends EksContext {
   webhookUrl(cluster: string): string;
   /** Fields of KubeletConfiguration for nodes of node groups that start, by a fault (local/gateway/faults). */
   kubeletConfig(): Promise<Readonly<Record<string, unknown>>>;
+  /** Whether nodes of node groups count against the quotas of vCPUs, by a fault. */
+  nodesTakeVcpus(): Promise<boolean>;
   readonly log: Log;
   /** Computes again who may reach which endpoint; resolves when that is in force. */
   keepEndpoints(): Promise<void>;

@@ -83,21 +83,24 @@ export const drainSince = (work: Work, numbers: readonly number[], reason: "upda
 /**
  * Adds node records up to the desired size, and marks nodes above it for draining (the newest first). An update adds one node
  * while there is room, so that pods have somewhere to go; EKS adds up to two per zone.
+ * @param launchable how many more nodes EC2 launches
+ * @returns whether EC2 launches too few
  */
-export async function applySize(work: Work): Promise<void> {
+export async function applySize(work: Work, launchable: number): Promise<boolean> {
   const { context, cluster, name } = work;
   const record = context.store.get(cluster);
   const group = record.nodegroups[name];
-  if (group === undefined) return;
+  if (group === undefined) return false;
   const staying = group.nodes.filter((node) => node.drain?.for !== "scaleDown");
   const surge = outdatedOf(record, group, staying).length > 0 ? 1 : 0;
   const wanted = desiredSize(group) + surge;
+  const most = Math.min(wanted, staying.length + launchable);
   const spare = staying.slice(wanted).map((node) => node.number);
   if (spare.length > 0) await drainSince(work, spare, "scaleDown");
   const zones = new Map((await context.aws.subnets(group.nodegroup.subnets)).map(({ id, zone }) => [id, zone]));
   await changeGroup(work, (target, stored) => {
     const { subnets, version } = target.nodegroup;
-    for (let count = staying.length; count < wanted; count++) {
+    for (let count = staying.length; count < most; count++) {
       const number = freeNode(stored);
       // No room until a draining node is gone.
       if (number === undefined) return;
@@ -111,6 +114,7 @@ export async function applySize(work: Work): Promise<void> {
       });
     }
   });
+  return most < wanted && staying.length < wanted;
 }
 
 export async function stopNode(work: Work, { number, instanceId }: NodeRecord): Promise<void> {

@@ -14,7 +14,7 @@ const READY_SECONDS = 15;
  * For how long a node may fail to start before its group fails (seconds). EKS waits 15 minutes (EKS User Guide, "Nodes fail to join cluster"),
  * and needs 20 to 25 in practice (terraform-aws-modules/terraform-aws-eks#1910). Here it is shorter, by our choice.
  */
-const JOIN_SECONDS = 75;
+export const JOIN_SECONDS = 75;
 /** For how long a node that has joined may be away, or not become Ready, before its group reports it (seconds). */
 const AWAY_SECONDS = 300;
 

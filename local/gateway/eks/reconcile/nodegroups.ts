@@ -3,6 +3,7 @@ import type { KubeApi } from "../runtime.ts";
 import { endUpdates, failUpdates, runningUpdates } from "../updates.ts";
 import { type Again, soonest } from "./context.ts";
 import { cordon, DRAIN_SECONDS, evictFrom, labelled } from "./drain.ts";
+import { launchable, launchRefused } from "./launch-refusals.ts";
 import {
   applySize,
   changeGroup,
@@ -34,7 +35,8 @@ async function oneNodegroup(work: Work): Promise<Again> {
   if (group.nodegroup.status === "DELETING") return removing(work, group);
   // EKS looks at it no more, even if its instances join later (aws/containers-roadmap#764).
   if (group.nodegroup.status === "CREATE_FAILED") return undefined;
-  await applySize(work);
+  const isRefused = await applySize(work, await launchable(work, group));
+  if (isRefused) await launchRefused(work, group);
   await keepScalingGroup(work);
   const all = context.store.get(cluster).nodegroups[name]?.nodes ?? [];
   const leaving = await scaleDownStep(work, group, all);
@@ -45,7 +47,7 @@ async function oneNodegroup(work: Work): Promise<Again> {
   const missing = nodes.filter(({ name }) => joined.get(name) !== true);
   if (missing.length > 0) return waiting(work, missing, joined);
   const outdated = outdatedOf(record, group, nodes);
-  if (outdated.length > 0) return updateStep(work, group, outdated);
+  if (outdated.length > 0) return isRefused ? POLL_MS : updateStep(work, group, outdated);
   // There was no room for all nodes yet.
   if (nodes.length < desiredSize(group)) return POLL_MS;
   await keepScalingGroup(work);

@@ -15,7 +15,8 @@ from .quotas import in_force
 _SPOT_ROLE = "AWSServiceRoleForEC2Spot"
 # Bytes, before they are base64 (EC2 User Guide, "Run commands when you launch an EC2 instance with user data input").
 _USER_DATA = 16384
-_CPU_QUOTA = ("ec2", "L-1216C47A")
+# On-Demand and Spot Instances of the Standard families, which all types here are.
+_VCPU_QUOTAS = {False: ("ec2", "L-1216C47A"), True: ("ec2", "L-34B43A08")}
 
 
 def numbered(params, prefix):
@@ -151,9 +152,11 @@ def extend(_app, _secret):
             return "AuthFailure.ServiceLinkedRoleCreationNotPermitted", (
                 "The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances."
             )
-        limit = in_force(*_CPU_QUOTA)
-        if not choice["spot"] and processors() + type_["vcpus"] > limit:
-            # The words are EC2's (scrapoxy/scrapoxy#202).
+        limit = in_force(*_VCPU_QUOTAS[choice["spot"]])
+        if processors(choice["spot"]) + type_["vcpus"] > limit:
+            # The words are EC2's (aws/aws-parallelcluster#1115, scrapoxy/scrapoxy#202).
+            if choice["spot"]:
+                return "MaxSpotInstanceCountExceeded", "Max spot instance count exceeded"
             return "VcpuLimitExceeded", (
                 f"You have requested more vCPU capacity than your current vCPU limit of {limit:.0f} allows for the instance bucket that the "
                 "specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit."
@@ -163,9 +166,12 @@ def extend(_app, _secret):
     def known_image(id_):
         return ec2._registered_image(id_) is not None or any(stub[0] == id_ for stub in ec2._STUB_AMIS)
 
-    def processors():
-        """Of the on-demand instances that run (EC2 User Guide, "Amazon EC2 instance type quotas"); nodes of node groups are none of these."""
-        running = (each for each in ec2._instances.values() if each["State"]["Name"] in ("pending", "running") and "_fleet_spot_request" not in each)
+    def processors(spot):
+        """Of the instances that run, Spot or On-Demand (EC2 User Guide, "Amazon EC2 instance type quotas"); nodes of node groups are none of these."""
+        running = (
+            each for each in ec2._instances.values()
+            if each["State"]["Name"] in ("pending", "running") and ("_fleet_spot_request" in each) == spot
+        )
         return sum(TYPES.get(each["InstanceType"], {}).get("vcpus", 0) for each in running)
 
     def started(choice):

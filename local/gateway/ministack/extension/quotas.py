@@ -13,6 +13,7 @@ QUOTAS = {
     ("vpc", "L-1B52E74A"): {"name": "Gateway VPC endpoints per Region", "default": 20},
     ("ec2", "L-0263D0A3"): {"name": "EC2-VPC Elastic IPs", "default": 5},
     ("ec2", "L-1216C47A"): {"name": "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", "default": 5},
+    ("ec2", "L-34B43A08"): {"name": "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests", "default": 5},
     ("eks", "L-1194D53C"): {"name": "Clusters", "default": 100},
     ("iam", "L-858F3967"): {"name": "OpenId connect providers per account", "default": 100, "global": True},
     ("iam", "L-FE177D64"): {"name": "Roles per account", "default": 1000, "global": True},

@@ -1,4 +1,4 @@
-"""Secrets of other accounts, and the keys that secrets are encrypted with."""
+"""Secrets of other accounts, names of deleted secrets, and the keys that secrets are encrypted with."""
 
 import contextvars
 import json
@@ -75,6 +75,10 @@ def extend(app, _secret):
         arn, policy = request.get("SecretId"), request.get("ResourcePolicy")
         if operation == "PutResourcePolicy" and unsupported(policy):
             return error_response_json("MalformedPolicyDocumentException", "This resource policy contains an unsupported principal.", 400)
+        if operation == "CreateSecret" and (secretsmanager._secrets.get(request.get("Name")) or {}).get("DeletedDate"):
+            # ministack answers ResourceExistsException. The words are AWS's (redpanda-data/console#1835).
+            return error_response_json(
+                "InvalidRequestException", "You can't create this secret because a secret with this name is already scheduled for deletion.", 400)
         caller = get_account_id()
         with within(arn):
             if get_account_id() != caller and operation == "GetSecretValue" and key_of(arn) is None:

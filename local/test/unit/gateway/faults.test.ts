@@ -148,6 +148,7 @@ describe("the faults of an instance", () => {
     tagsUncountedSeconds: {},
     certificatesExpired: false,
     kubeletConfig: {},
+    nodesTakeVcpus: false,
     clockAheadSeconds: 0,
     heldAnswers: [],
   };

@@ -26,6 +26,7 @@ const paths: readonly (readonly [path: RegExp, operation: string])[] = [
   [/^\/clusters\/[^/]+\/node-groups/, "ListNodegroups"],
   [/^\/clusters\/[^/]+\/pod-identity-associations\/./, "DescribePodIdentityAssociation"],
   [/^\/clusters\/[^/]+\/pod-identity-associations/, "ListPodIdentityAssociations"],
+  [/^\/clusters\/[^/]+\/access-entries/, "ListAccessEntries"],
   [/^\/clusters\/./, "DescribeCluster"],
   [/^\/clusters/, "ListClusters"],
   [/^\/workspaces\/[^/]+\/rulegroupsnamespaces/, "ListRuleGroupsNamespaces"],

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { quotas } from "../../../../product.ts";
 import { CALLER } from "../calls.ts";
 import { clusterBody, type FakeEks, fakeAws, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
 
@@ -59,7 +60,7 @@ describe("CreateCluster", () => {
   });
 
   test("is refused with ResourceLimitExceededException once the account has as many clusters as its quota allows", async () => {
-    eks = await fakeEks({ aws: fakeAws(1) });
+    eks = await fakeEks({ aws: fakeAws({ [quotas.clusters.code]: 1 }) });
     expect((await eks.call("POST", "/clusters", clusterBody("hub"))).status).toBe(200);
     const refused = { status: 400, error: "ResourceLimitExceededException" };
     expect(await eks.call("POST", "/clusters", clusterBody("other"))).toMatchObject(refused);

@@ -57,7 +57,7 @@ export interface FakeInstance extends Omit<LaunchedInstance, "id"> {
 }
 
 /** An account with the roles and the network that the tests use. */
-export function fakeAws(clusterQuota = 100): FakeAws {
+export function fakeAws(quotaValues: Readonly<Partial<Record<string, number>>> = {}): FakeAws {
   const trusts: Record<string, string> = {
     cluster: "eks.amazonaws.com",
     auto: 'eks.amazonaws.com ["sts:AssumeRole","sts:TagSession"]',
@@ -117,7 +117,7 @@ export function fakeAws(clusterQuota = 100): FakeAws {
     subnets: async (ids) => ids.flatMap((id) => (network[id] === undefined ? [] : [{ id, ...network[id] }])),
     securityGroups: async (ids) => ids.filter((id) => id === "sg-1"),
     keyEnabled: async (arn) => arn.endsWith("/good"),
-    quota: async () => clusterQuota,
+    quota: async ({ code }) => quotaValues[code] ?? 100,
     ensureClusterSecurityGroup: async (cluster) => {
       groups.set(cluster, `sg-${cluster}`);
       return `sg-${cluster}`;
@@ -146,6 +146,8 @@ export interface FakeEks {
   lookAtInstances(): Promise<number | "wait">;
   /** Fields that a fault adds to the configuration of kubelets. */
   kubeletConfig: Readonly<Record<string, unknown>>;
+  /** Whether nodes count against the quotas of vCPUs, by a fault. */
+  nodesTakeVcpus: boolean;
   /** What was logged of instances and of nodes. */
   readonly logged: string[];
   /** Has a change of the network seen, as the gateway does after calls of EC2. */
@@ -175,6 +177,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     ...shared,
     keepEndpoints,
     kubeletConfig: async () => eks.kubeletConfig,
+    nodesTakeVcpus: async () => eks.nodesTakeVcpus,
     log: (line) => void logged.push(line),
     gatewayAddress: "100.64.255.1",
     caCertificate: "CA",
@@ -194,6 +197,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     logged,
     clock: 1_000_000,
     kubeletConfig: {},
+    nodesTakeVcpus: false,
     worker: new WorkQueue({
       // The background looks again sooner than the gateway's.
       work: async (cluster) => {

@@ -27,7 +27,15 @@ const nodeConfig = (apiServerEndpoint: string, certificateAuthority: string, nam
 /** An instance with the role of the cluster's node group, which EKS has let in. */
 function launch(id: string, over: Partial<FakeInstance> = {}): void {
   const place = { zone: "us-east-1b", subnet: "subnet-b" };
-  eks.aws.instances.set(id, { runs: true, type: "m5.large", ...place, profile: "node", userData, ...over });
+  eks.aws.instances.set(id, {
+    runs: true,
+    type: "m5.large",
+    spot: false,
+    ...place,
+    profile: "node",
+    userData,
+    ...over,
+  });
 }
 const look = async () => {
   const again = await eks.lookAtInstances();

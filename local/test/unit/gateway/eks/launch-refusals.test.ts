@@ -1,0 +1,101 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { quotas } from "../../../../product.ts";
+import { type FakeEks, fakeAws, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
+
+afterAll(removeStores);
+
+const SECOND = "/clusters/hub/node-groups/second";
+const vcpuMessage =
+  "Could not launch On-Demand Instances. VcpuLimitExceeded - You have requested more vCPU capacity than your current vCPU limit of 5 allows for " +
+  "the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an " +
+  "adjustment to this limit. Launching EC2 instance failed.";
+
+/** A cluster with a node of two vCPUs, in an account with these quotas of vCPUs. */
+async function cluster({ onDemand = 5, spot = 5 } = {}): Promise<FakeEks> {
+  const aws = fakeAws({ [quotas.vcpus.code]: onDemand, [quotas.spotVcpus.code]: spot });
+  const eks = await fakeEks({ aws });
+  eks.nodesTakeVcpus = true;
+  await withNodes(eks);
+  return eks;
+}
+const group = async (eks: FakeEks, path = SECOND) => (await eks.call("GET", path)).body.nodegroup;
+const launched = (eks: FakeEks): number => eks.store.get("hub").nodegroups["second"]?.nodes.length ?? 0;
+
+async function create(eks: FakeEks, desiredSize: number, over: object = {}): Promise<void> {
+  await eks.call("POST", "/clusters/hub/node-groups", {
+    nodegroupName: "second",
+    nodeRole: roleArn("node"),
+    subnets: ["subnet-a"],
+    scalingConfig: { minSize: 1, desiredSize, maxSize: desiredSize },
+    instanceTypes: ["m6i.large"],
+    ...over,
+  });
+  await eks.settle();
+}
+async function later(eks: FakeEks, seconds: number): Promise<void> {
+  eks.clock += seconds;
+  eks.worker.add("hub");
+  await eks.settle();
+}
+
+describe("nodes that take vCPUs", () => {
+  it("fails to create a node group above the quota with EC2's reason, and launches the nodes below it", async () => {
+    const eks = await cluster();
+    await create(eks, 2);
+    expect(launched(eks)).toBe(1);
+    expect((await group(eks)).status).toBe("CREATING");
+    await later(eks, 75);
+    const asg = `eks-second-${(await group(eks)).nodegroupArn.split("/").at(-1)}`;
+    expect(await group(eks)).toMatchObject({
+      status: "CREATE_FAILED",
+      health: { issues: [{ code: "AsgInstanceLaunchFailures", message: vcpuMessage, resourceIds: [asg] }] },
+    });
+  });
+
+  it("creates the node group once the quota has room", async () => {
+    const eks = await cluster({ onDemand: 6 });
+    await create(eks, 2);
+    expect(await group(eks)).toMatchObject({ status: "ACTIVE", health: { issues: [] } });
+  });
+
+  it("counts Spot Instances against their own quota", async () => {
+    const eks = await cluster({ onDemand: 2, spot: 3 });
+    await create(eks, 2, { capacityType: "SPOT" });
+    expect(launched(eks)).toBe(1);
+    await later(eks, 75);
+    expect(await group(eks)).toMatchObject({
+      status: "CREATE_FAILED",
+      health: { issues: [{ message: expect.stringContaining("MaxSpotInstanceCountExceeded") }] },
+    });
+  });
+
+  it("doesn't count instances of other families", async () => {
+    const eks = await cluster({ onDemand: 2 });
+    await create(eks, 1, { instanceTypes: ["g5.xlarge"], amiType: "AL2023_x86_64_NVIDIA" });
+    expect((await group(eks)).status).toBe("ACTIVE");
+  });
+
+  it("fails an update that finds no room for a new node, and keeps the old nodes", async () => {
+    const eks = await cluster({ onDemand: 2 });
+    await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
+    await eks.settle();
+    const main = "/clusters/hub/node-groups/main";
+    const { body } = await eks.call("POST", `${main}/update-version`, { version: "1.35" });
+    await eks.settle();
+    await later(eks, 75);
+    const { update } = (await eks.call("GET", `/clusters/hub/updates/${body.update.id}?nodegroupName=main`)).body;
+    expect(update).toMatchObject({
+      status: "Failed",
+      errors: [{ errorCode: "NodeCreationFailure", errorMessage: expect.stringContaining("limit of 2") }],
+    });
+    expect(await group(eks, main)).toMatchObject({ status: "ACTIVE", version: "1.34" });
+    expect(eks.store.get("hub").nodegroups["main"]?.nodes).toMatchObject([{ version: "1.34" }]);
+  });
+
+  it("launches nodes above the quota without the fault", async () => {
+    const eks = await cluster({ onDemand: 2 });
+    eks.nodesTakeVcpus = false;
+    await create(eks, 2);
+    expect((await group(eks)).status).toBe("ACTIVE");
+  });
+});
