@@ -32,7 +32,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
   backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
   quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is
                  in use and what the hub and more spokes take
-  hub            the Kubernetes version of its control plane is the stack's, once there is one
+  hub            the Kubernetes version of its control plane is the stack's; the first pulumi up can reach its endpoint
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials
 
