@@ -1,4 +1,4 @@
-import { maxPublicAddresses, parseCidr, publicAddresses } from "../lib/cidr.ts";
+import { maxPublicAddresses, parseCidr, publicAddresses, reservedFor } from "../lib/cidr.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { ownAddress, type Readable } from "./settings.ts";
 
@@ -55,6 +55,20 @@ export function endpointRules(settings: Readable): readonly Problem[] {
       got: shown(everybody),
       allowed: "networks of /8 or smaller that are connected to the VPC",
       remedy: "pulumi config set --path 'endpointPrivateAccessCidrs[0]' 10.20.0.0/16",
+    });
+  }
+  const samples = connected.filter((text) => {
+    const cidr = parseCidr(text);
+    return cidr !== undefined && reservedFor(cidr)?.startsWith("documentation");
+  });
+  if (samples.length > 0) {
+    problems.push({
+      key: "endpointPrivateAccessCidrs",
+      what: "names a network for documentation (RFC 5737), which connects to nothing",
+      got: shown(samples),
+      allowed: "networks of yours that are connected to the hub's VPC",
+      remedy:
+        "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/guides/private-endpoints.md)",
     });
   }
   const admitted = publicAddresses((cidrs ?? []).flatMap((text) => parseCidr(text) ?? []));

@@ -141,6 +141,12 @@ export const autoModeTags = {
   ],
 } as const;
 
+/**
+ * The tag of the VPC endpoint and the security group that GuardDuty Runtime Monitoring creates (terraform-provider-aws#46953). With the value
+ * "false" on an EKS cluster it excludes the cluster (GuardDuty User Guide, "Managing security agent automatically for Amazon EKS resources").
+ */
+export const guardDutyTag = { key: "GuardDutyManaged", value: "true" } as const;
+
 /** Pod Security Standards levels, see the Kubernetes documentation. */
 export type PodSecurityLevel = "baseline" | "restricted";
 

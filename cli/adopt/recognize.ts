@@ -140,7 +140,7 @@ function contradictions(
     said.push(`the EKS cluster ${name} does not carry the tags ${fleetTag}=${fleet} and ${clusterTag}=${spoke}`);
   if (compare(cluster.version, spec.kubernetesVersion) > 0)
     said.push(
-      `the EKS cluster ${name} runs Kubernetes ${cluster.version}, which EKS can't lower; spec.kubernetesVersion says ${spec.kubernetesVersion}`,
+      `the EKS cluster ${name} runs Kubernetes ${cluster.version}, which the hub would roll back: spec.kubernetesVersion is ${spec.kubernetesVersion}, set it to ${cluster.version}`,
     );
   if (cluster.isAuto !== isAuto({ spec }))
     said.push(

@@ -21,6 +21,10 @@ const scaling = ({ spec, status }: KubeObject) => ({
   ...(at(spec, "forProvider", "scalingConfig") ?? {}),
 });
 
+/** Version of a control plane: `initProvider` applies at its creation only. */
+const version = ({ spec, status }: KubeObject) =>
+  at(spec, "forProvider", "version") ?? at(status, "atProvider", "version") ?? at(spec, "initProvider", "version");
+
 /** A subnet of somebody else, in a zone of its own. */
 const sharedSubnet = (key: string, object: KubeObject, fleet: string): Status => ({
   id: externalName(object),
@@ -75,7 +79,7 @@ export function atProvider(key: string, object: KubeObject, account: string, fle
         arn: `arn:aws:eks:${region}:${account}:cluster/${name}`,
         endpoint: "https://100.64.254.2",
         status: "ACTIVE",
-        version: spec["version"],
+        version: version(object),
         vpcConfig: {
           ...(spec["vpcConfig"] as object),
           clusterSecurityGroupId: "sg-cluster",

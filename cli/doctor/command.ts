@@ -36,7 +36,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
   backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
   quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, vCPUs (On-Demand and Spot), EKS clusters, OIDC providers
                  and IAM roles, against what is in use and what the hub and more spokes take
-  hub            the Kubernetes version of its control plane is the stack's, once there is one
+  hub            the Kubernetes version of its control plane is the stack's; the first pulumi up can reach its endpoint
   access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
   secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows

@@ -52,7 +52,23 @@ function behind(found: string, wanted: string): Finding {
   );
 }
 
-/** Whether the hub's control plane runs the stack's version; no finding before there is a hub. */
+/**
+ * A hub that doesn't exist yet, whose API server pulumi up couldn't reach to install the charts: no network is connected to a VPC that the
+ * stack creates (docs/decisions/fleet-init/private-endpoint-alone-needs-a-vpc-that-exists.md).
+ */
+function firstRun({ endpointPublicAccess, endpointPrivateAccess, vpcId }: Stack["settings"]): Finding[] {
+  if (endpointPublicAccess !== false || endpointPrivateAccess !== true || vpcId !== "") return [];
+  return [
+    wrong(
+      "endpoint of the hub",
+      "the first pulumi up can't reach a private endpoint in a VPC that the stack creates: no network is connected to it yet",
+      "pulumi config set endpointPublicAccess true with your address in endpointPublicAccessCidrs until your network is connected, or set vpcId " +
+        "to a VPC that exists and run pulumi up there (docs/guides/private-endpoints.md)",
+    ),
+  ];
+}
+
+/** Whether the hub's control plane runs the stack's version; before there is a hub, whether pulumi up can reach its API server. */
 export async function checkHub({ settings, region }: Stack, config: AwsConfig): Promise<Finding[]> {
   const { fleet, kubernetesVersion: wanted, nodeReleaseVersion } = settings;
   if (region === undefined || fleet === undefined || wanted === undefined) return [];
@@ -61,7 +77,7 @@ export async function checkHub({ settings, region }: Stack, config: AwsConfig): 
   try {
     found = (await eks.send(new DescribeClusterCommand({ name: fleetNames(fleet).hubCluster }))).cluster?.version;
   } catch (error) {
-    return isMissing(error) ? [] : [untold(name, error, "eks:DescribeCluster")];
+    return isMissing(error) ? firstRun(settings) : [untold(name, error, "eks:DescribeCluster")];
   }
   if (found === undefined) return [unchecked(name, "EKS does not report its version", "run this again")];
   const order = compare(found, wanted);

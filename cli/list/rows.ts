@@ -50,11 +50,13 @@ export const saidOf = (object: KubeObject): string =>
   failureOf(object)?.message ??
   `${object.kind} ${object.metadata.name}: ${condition(object, "Ready")?.message ?? "not begun"}`;
 
-/** The oldest version that runs, and the one that everything is to run, while that is another. */
-function versionsOf({ spec, status }: Spoke): Pick<Row, "kubernetesVersion" | "nextVersion"> {
+/** The oldest version that runs, and the one that everything is to run, while that is another and the hub upgrades to it. */
+function versionsOf(spoke: Spoke): Pick<Row, "kubernetesVersion" | "nextVersion"> {
+  const { spec, status } = spoke;
   const running = [status?.kubernetesVersion, status?.nodesKubernetesVersion].filter((each) => each !== undefined);
   const [kubernetesVersion] = running.sort(compare);
-  const isNext = kubernetesVersion !== undefined && compare(kubernetesVersion, spec.kubernetesVersion) < 0;
+  const isHeld = condition(spoke, "VersionCurrent")?.reason === "RolledBack";
+  const isNext = !isHeld && kubernetesVersion !== undefined && compare(kubernetesVersion, spec.kubernetesVersion) < 0;
   return { kubernetesVersion, nextVersion: isNext ? spec.kubernetesVersion : undefined };
 }
 

@@ -4,6 +4,7 @@ import {
   DeleteSecurityGroupCommand,
   DeleteSnapshotCommand,
   DeleteVolumeCommand,
+  DeleteVpcEndpointsCommand,
   EC2Client,
   type IpPermission,
   type NetworkInterface,
@@ -11,6 +12,7 @@ import {
   paginateDescribeSecurityGroups,
   paginateDescribeSnapshots,
   paginateDescribeVolumes,
+  paginateDescribeVpcEndpoints,
   RevokeSecurityGroupIngressCommand,
 } from "@aws-sdk/client-ec2";
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
@@ -18,7 +20,16 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { type Ask, all, asking, tagsOf, unlessMissing } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
 import { lookForBalancers, type Removing, removeBalancers, removeTargetGroups } from "./load-balancers.ts";
-import { type Group, type InVpc, type Item, isDataOf, keysOfData, type Removal, unlisted } from "./plan.ts";
+import {
+  type Endpoint,
+  type Group,
+  type InVpc,
+  type Item,
+  isDataOf,
+  keysOfData,
+  type Removal,
+  unlisted,
+} from "./plan.ts";
 
 export interface Sought {
   /** EKS name of the spoke's cluster. */
@@ -80,10 +91,13 @@ const isOfElb = ({ RequesterId, InterfaceType }: NetworkInterface) =>
 /** What keeps a VPC. */
 async function lookIn(vpc: string, own: AwsConfig, client: EC2Client, asked: Ask): Promise<Omit<InVpc, "data">> {
   const inVpc = [{ Name: "vpc-id", Values: [vpc] }];
-  const [interfaces, groups, balancing] = await Promise.all([
+  const [interfaces, groups, endpoints, balancing] = await Promise.all([
     asked("ec2:DescribeNetworkInterfaces", () => interfacesIn(vpc, client)),
     asked("ec2:DescribeSecurityGroups", () =>
       all(paginateDescribeSecurityGroups({ client }, { Filters: inVpc }), (page) => page.SecurityGroups),
+    ),
+    asked("ec2:DescribeVpcEndpoints", () =>
+      all(paginateDescribeVpcEndpoints({ client }, { Filters: inVpc }), (page) => page.VpcEndpoints),
     ),
     lookForBalancers(vpc, own, asked),
   ]);
@@ -97,6 +111,12 @@ async function lookIn(vpc: string, own: AwsConfig, client: EC2Client, asked: Ask
         ...{ isFree: each.Status === "available", isOfElb: isOfElb(each) },
         groups: (each.Groups ?? []).flatMap(({ GroupId }) => GroupId ?? []),
       })),
+    endpoints: endpoints
+      .filter(({ VpcId }) => VpcId === vpc)
+      .map(({ VpcEndpointId: id = "", ServiceName: service = "", State, NetworkInterfaceIds = [], Tags }) => ({
+        ...{ id, service, description: service, tags: tagsOf(Tags), interfaces: NetworkInterfaceIds },
+        isBeingDeleted: State?.toLowerCase() === "deleting",
+      })),
     groups: groups
       .filter(({ GroupName, VpcId }) => VpcId === vpc && GroupName !== "default")
       .map(({ GroupId: id = "", GroupName = "", Description, IpPermissions: rules = [], Tags }) => ({
@@ -105,7 +125,7 @@ async function lookIn(vpc: string, own: AwsConfig, client: EC2Client, asked: Ask
   };
 }
 
-const empty: Omit<InVpc, "data"> = { balancers: [], targetGroups: [], interfaces: [], groups: [] };
+const empty: Omit<InVpc, "data"> = { balancers: [], targetGroups: [], interfaces: [], endpoints: [], groups: [] };
 
 export async function look({ cluster: name, vpc, region }: Sought, config: AwsConfig): Promise<Found> {
   const asked = asking(policy);
@@ -141,11 +161,23 @@ async function removeGroups(groups: readonly Group[], client: EC2Client, removin
     await removing("ec2:DeleteSecurityGroup", () => client.send(new DeleteSecurityGroupCommand({ GroupId: id })));
 }
 
+/** Deletes endpoints. EC2 answers with the failures instead of an error. */
+async function removeEndpoints(endpoints: readonly Endpoint[], client: EC2Client, asked: Ask): Promise<void> {
+  if (endpoints.length === 0) return;
+  const VpcEndpointIds = endpoints.map(({ id }) => id);
+  await asked("ec2:DeleteVpcEndpoints", async () => {
+    const { Unsuccessful = [] } = await client.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds }));
+    const failed = Unsuccessful.find(({ Error: error }) => !error?.Code?.endsWith("NotFound"));
+    if (failed)
+      throw Object.assign(new Error(`${failed.ResourceId}: ${failed.Error?.Message}`), { name: failed.Error?.Code });
+  });
+}
+
 /** AWS takes minutes to remove the interfaces of a load balancer that is gone (terraform-provider-aws#40); until then they keep its groups. */
 const LOOKS = 60;
 const SECONDS_BETWEEN = 5;
 
-/** Waits until the interfaces of load balancers are gone. @throws Error after five minutes */
+/** Waits until the interfaces of load balancers and endpoints are gone. @throws Error after five minutes */
 async function untilGone(
   { leaving, balancers }: Removal,
   ids: () => Promise<ReadonlySet<string>>,
@@ -158,7 +190,7 @@ async function untilGone(
     if (looks === LOOKS) {
       const others = unlisted(left, balancers).join(", ");
       throw new Error(
-        `AWS has not removed the interfaces of load balancers yet (${left.map(({ id }) => id).join(", ")}): their security groups go after them. Run it again in a few minutes${others === "" ? "" : `. This account has no load balancer ${others} in the VPC: it is deleted already, or is another account's, whose owner has to delete it`}. What was removed before stays removed`,
+        `AWS has not removed the interfaces of load balancers and endpoints yet (${left.map(({ id }) => id).join(", ")}): their security groups go after them. Run it again in a few minutes${others === "" ? "" : `. This account has no load balancer ${others} in the VPC: it is deleted already, or is another account's, whose owner has to delete it`}. What was removed before stays removed`,
       );
     }
     await setTimeout(seconds * 1000);
@@ -166,7 +198,7 @@ async function untilGone(
 }
 
 /**
- * Removes load balancers and the data that was asked for, then, once AWS has removed the load balancers' interfaces, what these used.
+ * Removes load balancers, endpoints and the data that was asked for, then, once AWS has removed the interfaces of both, what these used.
  * @param seconds to wait between two looks for such interfaces
  */
 export async function remove(
@@ -175,7 +207,7 @@ export async function remove(
   removal: Removal,
   seconds = SECONDS_BETWEEN,
 ): Promise<void> {
-  const { balancers, targetGroups, interfaces, groups, data } = removal;
+  const { balancers, endpoints, targetGroups, interfaces, groups, data } = removal;
   const asked = asking(policy, "What was removed before stays removed");
   const own = { ...config, region };
   const client = new EC2Client(own);
@@ -185,6 +217,7 @@ export async function remove(
       call().catch((error: Error) => (/NotFound(Exception)?$/.test(error.name) ? undefined : Promise.reject(error))),
     );
   await removeBalancers(balancers, own, removing);
+  await removeEndpoints(endpoints, client, asked);
   for (const { id } of data)
     await (id.startsWith("vol-")
       ? removing("ec2:DeleteVolume", () => client.send(new DeleteVolumeCommand({ VolumeId: id })))

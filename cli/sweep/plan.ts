@@ -1,5 +1,5 @@
 import type { IpPermission } from "@aws-sdk/client-ec2";
-import { autoModeTags, clusterTag, principalTags, type Tags } from "../../lib/labels.ts";
+import { autoModeTags, clusterTag, guardDutyTag, principalTags, type Tags } from "../../lib/labels.ts";
 
 /** What a cluster that is gone left behind: what keeps its VPC, and data. */
 
@@ -33,10 +33,18 @@ export interface TargetGroup extends Item {
   readonly balancers: readonly string[];
 }
 
+/** A VPC endpoint, with its service and the IDs of its network interfaces. */
+export interface Endpoint extends Item {
+  readonly service: string;
+  readonly interfaces: readonly string[];
+  readonly isBeingDeleted: boolean;
+}
+
 export interface InVpc {
   readonly balancers: readonly Balancer[];
   readonly targetGroups: readonly TargetGroup[];
   readonly interfaces: readonly Interface[];
+  readonly endpoints: readonly Endpoint[];
   /** Without the one that every VPC has. */
   readonly groups: readonly Group[];
   /** Volumes of the region that have a tag of the cluster and are attached to nothing, and snapshots that have one. */
@@ -48,11 +56,13 @@ export interface Plan {
   readonly balancers: readonly Balancer[];
   /** Their target groups. */
   readonly targetGroups: readonly TargetGroup[];
-  /** Interfaces that AWS removes after a load balancer: of one that goes now, or that is gone. */
+  /** Endpoints that GuardDuty created. */
+  readonly endpoints: readonly Endpoint[];
+  /** Interfaces that AWS removes after a load balancer or an endpoint: of one that goes now, or that is gone. */
   readonly leaving: readonly Item[];
   /** Interfaces that the VPC CNI left behind, that of EKS Auto Mode too. */
   readonly interfaces: readonly Item[];
-  /** Security groups that EKS or a controller of the cluster left behind. */
+  /** Security groups that EKS, a controller of the cluster or GuardDuty left behind. */
   readonly groups: readonly Group[];
   /** What keeps the VPC and is not known to be of the cluster, or is in use. */
   readonly others: readonly Item[];
@@ -83,6 +93,16 @@ const isOf = (item: Item, cluster: string): boolean =>
     (key) => item.tags[key] === cluster,
   ) ||
   isOfAutoMode(item, cluster);
+
+/**
+ * Whether GuardDuty Runtime Monitoring created an endpoint or security group. It creates one of each in every VPC with a cluster, and keeps them
+ * until Runtime Monitoring is disabled (GuardDuty User Guide, "Using Infrastructure as Code (IaC) with GuardDuty automated security agents").
+ */
+const isOfGuardDuty = ({ tags, ...item }: Endpoint | Group): boolean =>
+  tags[guardDutyTag.key] === guardDutyTag.value &&
+  ("service" in item
+    ? item.service.endsWith(".guardduty-data")
+    : item.description.startsWith("GuardDutyManagedSecurityGroup-"));
 
 /** Keys by whose values the EBS CSI driver, EKS Auto Mode and the fleet name a cluster (aws-ebs-csi-driver, "Tagging" and pkg/driver/constants.go). */
 const dataKeys = [
@@ -115,7 +135,7 @@ const describes = ({ id }: Balancer) => `${ofBalancer}${id.split(":loadbalancer/
 export function unlisted(interfaces: readonly Item[], balancers: readonly Balancer[]): string[] {
   const known = new Set(balancers.map(describes));
   return interfaces
-    .filter(({ description }) => !known.has(description))
+    .filter(({ description }) => description.startsWith(ofBalancer) && !known.has(description))
     .map(({ id, description }) => `${description.slice(ofBalancer.length)} (${id})`);
 }
 
@@ -132,27 +152,31 @@ export function planOf(cluster: string, spoke: string, found: InVpc, isShared = 
   // Anybody may describe an interface like one of a load balancer.
   const isOfBalancer = ({ isOfElb, description }: Interface) => isOfElb && description.startsWith(ofBalancer);
   const isOfKept = (each: Interface) => isOfBalancer(each) && ofKept.has(each.description);
+  // In a shared VPC GuardDuty's endpoint serves other clusters too.
+  const ofGuardDuty = isShared ? [] : found.endpoints.filter(isOfGuardDuty);
+  const ofEndpoints = new Set(ofGuardDuty.flatMap((each) => each.interfaces));
   const ofGoing = new Set(balancers.map(describes));
   const isLeaving = (each: Interface) =>
-    isOfBalancer(each) && (isShared ? ofGoing.has(each.description) : !isOfKept(each));
+    ofEndpoints.has(each.id) || (isOfBalancer(each) && (isShared ? ofGoing.has(each.description) : !isOfKept(each)));
   const leaving = found.interfaces.filter(isLeaving);
   const interfaces = found.interfaces.filter((each) => each.isFree && goes(each) && !isLeaving(each));
   const staying = found.interfaces.filter((each) => !leaving.includes(each) && !interfaces.includes(each));
   const held = new Set(staying.flatMap(({ groups }) => groups));
+  const isGoing = (group: Group) => isOf(group, cluster) || (!isShared && isOfGuardDuty(group));
   const isOurs = ({ tags }: Item) => tags[clusterTag] === spoke;
   const isUnused = ({ balancers: users }: TargetGroup) => users.every((id) => going.has(id));
   return {
     ...{ balancers, leaving, interfaces, data: found.data },
+    endpoints: ofGuardDuty.filter(({ isBeingDeleted }) => !isBeingDeleted),
     targetGroups: found.targetGroups.filter((each) => isOf(each, cluster) && isUnused(each)),
-    groups: found.groups.filter((group) => isOf(group, cluster) && !held.has(group.id)),
+    groups: found.groups.filter((group) => isGoing(group) && !held.has(group.id)),
     others: isShared
       ? []
       : [
           ...keptBalancers,
-          ...[
-            ...staying.filter((each) => !isOfKept(each)),
-            ...found.groups.filter((group) => !isOf(group, cluster)),
-          ].filter((item) => !isOurs(item)),
+          ...[...staying.filter((each) => !isOfKept(each)), ...found.groups.filter((group) => !isGoing(group))].filter(
+            (item) => !isOurs(item),
+          ),
         ],
   };
 }

@@ -152,9 +152,16 @@ export function versionCondition(context: Context): SpokeCondition {
     return no(type, "NotRunning", `spec.kubernetesVersion is ${wanted}; there is no control plane yet`);
   if (compareVersions(running, wanted) > 0) {
     const message =
-      `the control plane runs ${running}, spec.kubernetesVersion says ${wanted}: EKS raises a version at the end of its support, ` +
-      `and can't lower one; set spec.kubernetesVersion to ${running}`;
+      `the control plane runs ${running}, spec.kubernetesVersion is ${wanted}: EKS upgrades a control plane at the end of a version's ` +
+      `support, and the hub doesn't roll it back; set spec.kubernetesVersion to ${running}`;
     return no(type, "AheadOfSpec", message);
+  }
+  const { rolledBackFrom } = context.plan;
+  if (rolledBackFrom !== undefined) {
+    const message =
+      `the control plane was rolled back in AWS from ${rolledBackFrom} to ${running}, spec.kubernetesVersion is ${wanted}: the hub doesn't ` +
+      `upgrade it again before a commit; set spec.kubernetesVersion to ${running}, and to ${wanted} in a later commit to upgrade again`;
+    return no(type, "RolledBack", message);
   }
   if (running !== wanted)
     return no(type, "UpgradingControlPlane", `the control plane runs ${running} and is being upgraded to ${wanted}`);

@@ -152,7 +152,7 @@ const knownFailures: readonly KnownFailure[] = [
     pattern: /DependencyViolation|has dependent object|is in use|mapped public address/i,
     reason: "InUse",
     remedy:
-      "something that the fleet did not create still uses it (a load balancer, a network interface, a database): fleet sweep <name> shows what, and removes what EKS and its controllers left behind; Crossplane's next attempt succeeds then",
+      "something that the fleet did not create still uses it (a load balancer, a network interface, a database, GuardDuty's endpoint): fleet sweep <name> shows what, and removes what EKS, its controllers and GuardDuty left behind; Crossplane's next attempt succeeds then",
   },
   {
     pattern: /ThrottlingException|Throttling|Rate exceeded|RequestLimitExceeded|TooManyRequests/i,

@@ -26,6 +26,9 @@ export const isLetGo = (spoke: Spoke): boolean => isOrphan(spoke) || isLeaving(s
 /** What Crossplane may still do with a resource that outlives its object: everything but delete it. */
 const withoutDelete = ["Observe", "Create", "Update", "LateInitialize"] as const;
 
+/** Management policies of a resource whose unset fields stay unset (Crossplane documentation, "Managed Resources", managementPolicies). */
+export const withoutLateInitialize = ["Observe", "Create", "Update", "Delete"] as const;
+
 /** Whether Crossplane's AWS provider keeps it. */
 export const isManaged = ({ apiVersion, kind }: KubeObject): boolean =>
   Object.entries(managedKinds).some(([known, version]) => known === kind && version === apiVersion);
@@ -59,7 +62,11 @@ const hubAdmins: ReadonlySet<string> = new Set(
 export function withPolicies(manifest: KubeObject, orphan: boolean): KubeObject {
   if (!isManaged(manifest) || isOnlyObserved(manifest) || (!orphan && !isLeft(manifest))) return manifest;
   const { managementPolicies: _, ...spec } = manifest.spec as Readonly<Record<string, unknown>>;
-  return { ...manifest, spec: orphan ? { ...spec, managementPolicies: withoutDelete } : spec };
+  const staysUnset = policiesOf(manifest)?.includes("LateInitialize") === false;
+  if (!orphan)
+    return { ...manifest, spec: { ...spec, ...(staysUnset && { managementPolicies: withoutLateInitialize }) } };
+  const managementPolicies = withoutDelete.filter((action) => !staysUnset || action !== "LateInitialize");
+  return { ...manifest, spec: { ...spec, managementPolicies } };
 }
 
 const policyPath = "/spec/deletionPolicy";

@@ -5,6 +5,7 @@ import { argocdProblems } from "./argocd.ts";
 import { bucketProblems } from "./buckets.ts";
 import { foreignProblem } from "./foreign.ts";
 import type { Hub } from "./hub.ts";
+import { textAt } from "./kube.ts";
 import { isMadeElsewhere, madeElsewhereProblems } from "./made-elsewhere.ts";
 import type { NetworkChoice } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
@@ -24,6 +25,8 @@ export interface Plan {
   readonly network: NetworkChoice;
   /** Version to request for the control plane; undefined while none may be requested. */
   readonly kubernetesVersion?: string;
+  /** Version from which someone rolled the control plane back, while spec.kubernetesVersion still requests a raise. */
+  readonly rolledBackFrom?: string;
   /** Networks that the public endpoint admits; undefined while the endpoint can't be made. */
   readonly publicAccessCidrs?: readonly string[];
   /** Networks connected to the VPC that the private endpoint admits. */
@@ -44,13 +47,28 @@ export function runningVersion(observed: Observed): string | undefined {
   return observed.text(resources.cluster, "version");
 }
 
+/**
+ * The version from which someone rolled the control plane back outside of Git: the function recorded it as running
+ * (parts/control-plane.ts) and hasn't requested another one since.
+ */
+function rolledBackFrom(observed: Observed, running: string | undefined): string | undefined {
+  const spec = observed.get(resources.cluster)?.spec;
+  const [ran, requested] = ["initProvider", "forProvider"].map((place) => textAt(spec, place, "version"));
+  if (running === undefined || ran === undefined || requested !== undefined) return undefined;
+  return compareVersions(ran, running) > 0 ? ran : undefined;
+}
+
 function versionPlan({ spoke: { spec }, settings, observed }: PlanQuestion): {
   version?: string;
+  rolledBackFrom?: string;
   problem?: SpokeProblem;
 } {
   const running = runningVersion(observed);
-  const version = nextVersion(spec.kubernetesVersion, running);
+  const from = rolledBackFrom(observed, running);
+  const version = nextVersion(spec.kubernetesVersion, running, from);
   const supported = Object.keys(settings.kubernetesVersions).sort(compareVersions);
+  if (from !== undefined && compareVersions(spec.kubernetesVersion, version) > 0)
+    return { version, rolledBackFrom: from };
   if (version === running || supported.includes(version)) return { version };
   const problem = {
     reason: "UnsupportedVersion",
@@ -109,7 +127,7 @@ export function plan(question: PlanQuestion): Plan {
   const { network, spoke, observed } = question;
   const { names } = surroundingsOf(spoke, question.hub);
   const elsewhere = isMadeElsewhere(spoke);
-  const { version, problem: versionProblem } = elsewhere ? {} : versionPlan(question);
+  const { version, rolledBackFrom: from, problem: versionProblem } = elsewhere ? {} : versionPlan(question);
   const { cidrs, problem: endpointProblem } = elsewhere ? {} : endpointPlan(question);
   const problems = [
     network.problem,
@@ -129,6 +147,7 @@ export function plan(question: PlanQuestion): Plan {
   return {
     network,
     ...(version === undefined ? {} : { kubernetesVersion: version }),
+    ...(from === undefined ? {} : { rolledBackFrom: from }),
     ...(cidrs === undefined ? {} : { publicAccessCidrs: cidrs }),
     privateAccessCidrs: elsewhere ? [] : privateAccessCidrs(question),
     problems,

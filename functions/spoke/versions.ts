@@ -8,10 +8,12 @@ export function compareVersions(a: string, b: string): number {
 }
 
 /**
- * The version to request for the control plane: EKS goes up one minor at a time and never down. The API server already refuses
- * a larger step; this also covers a Spoke that was changed while its cluster was being created.
+ * The version to request for the control plane: the fleet raises it one minor at a time and never lowers it. The Spoke API already
+ * rejects a larger step; this also covers a Spoke that was changed while its cluster was being created.
+ * @param rolledBackFrom version from which someone rolled the control plane back, which is not requested again
  */
-export function nextVersion(wanted: string, running: string | undefined): string {
+export function nextVersion(wanted: string, running: string | undefined, rolledBackFrom?: string): string {
   if (running === undefined) return wanted;
-  return compareVersions(wanted, running) > 0 ? `1.${minor(running) + 1}` : running;
+  const isRaise = compareVersions(wanted, running) > 0 && rolledBackFrom === undefined;
+  return isRaise ? `1.${minor(running) + 1}` : running;
 }

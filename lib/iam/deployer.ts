@@ -1,4 +1,4 @@
-import { fleetTag } from "../labels.ts";
+import { fleetTag, guardDutyTag } from "../labels.ts";
 import { fleetBoundaries, fleetNames, hubPodRoles, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, nodeNetworkStatements } from "./ec2.ts";
@@ -45,6 +45,19 @@ function hubNetworkStatements(scope: DeployerScope): Statement[] {
       Condition: {
         StringEquals: { "aws:RequestedRegion": scope.region },
         StringEqualsIfExists: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet },
+      },
+    },
+    {
+      // The AWS provider removes GuardDuty's endpoint and security group when they block the deletion of a subnet or VPC (@pulumi/aws, ec2.Vpc).
+      Sid: "GuardDuty",
+      Effect: "Allow",
+      Action: ec2Actions(["DeleteSecurityGroup", "DeleteVpcEndpoints", "ModifyVpcEndpoint"]),
+      Resource: arns(scope).ec2("security-group", "vpc-endpoint"),
+      Condition: {
+        StringEquals: {
+          "aws:RequestedRegion": scope.region,
+          [`aws:ResourceTag/${guardDutyTag.key}`]: guardDutyTag.value,
+        },
       },
     },
   ];

@@ -1,4 +1,4 @@
-import { autoModeTags, principalTags } from "../labels.ts";
+import { autoModeTags, guardDutyTag, principalTags } from "../labels.ts";
 import { fleetNames } from "../names.ts";
 import { type Condition, type PolicyDocument, policy, type Statement } from "./policy.ts";
 
@@ -27,6 +27,7 @@ export const sweepPolicy = (): PolicyDocument =>
         "ec2:DescribeSecurityGroups",
         "ec2:DescribeSnapshots",
         "ec2:DescribeVolumes",
+        "ec2:DescribeVpcEndpoints",
         "eks:DescribeCluster",
         "elasticloadbalancing:DescribeLoadBalancers",
         "elasticloadbalancing:DescribeTags",
@@ -40,6 +41,9 @@ export const sweepPolicy = (): PolicyDocument =>
       Action: ["ec2:DeleteNetworkInterface", "ec2:DeleteSecurityGroup", "ec2:RevokeSecurityGroupIngress"],
       Resource: ["*"],
     },
+    allow("ec2:DeleteVpcEndpoints")("EndpointsOfGuardDuty", {
+      StringEquals: { [`aws:ResourceTag/${guardDutyTag.key}`]: guardDutyTag.value },
+    }),
     balancers("OfTheLoadBalancerController", { StringLike: { "aws:ResourceTag/elbv2.k8s.aws/cluster": spokes } }),
     // cloud-provider-aws, pkg/providers/v1/aws.go, TagNameKubernetesService.
     balancers("OfServices", { Null: { "aws:ResourceTag/kubernetes.io/service-name": "false" } }),

@@ -501,6 +501,17 @@ describe("the configuration", () => {
     expect(`${reserved?.remedy} ${unreadable?.remedy}`).not.toContain("checkip");
   });
 
+  it("of the sample for production rejects its network for documentation, and names the ways of a first pulumi up", () => {
+    const values = committedConfig("prod");
+    expect(readConfig({ project, values, isSecret: () => false, region: "us-east-1" }).problems).toMatchObject([
+      {
+        key: "endpointPrivateAccessCidrs",
+        what: "names a network for documentation (RFC 5737), which connects to nothing",
+        remedy: expect.stringContaining("the first pulumi up needs a public endpoint, or a VPC that exists"),
+      },
+    ]);
+  });
+
   it("takes what is left of a public endpoint that is off, which EKS is not told of; spokes admit egressCidrs all the same", () => {
     const off = {
       ...{ endpointPublicAccess: "false", endpointPrivateAccess: "true" },

@@ -62,11 +62,18 @@ export function committedConfig(stack: string): ConfigText {
   return { ...defaultConfig(), ...own };
 }
 
-/** The config of a committed stack after a user put a network of theirs in place of the sample's, which AWS refuses. */
+/** The config of a committed stack after a user put networks of theirs in place of the samples, which are rejected. */
 export function stackConfig(stack: string): ConfigText {
   const config = committedConfig(stack);
-  const cidrs = `${project}:endpointPublicAccessCidrs`;
-  return { ...config, [cidrs]: config[cidrs]?.replace("203.0.113.0/24", "5.6.7.0/24") ?? "" };
+  const own = (key: string, sample: string, network: string): ConfigText => {
+    const name = `${project}:${key}`;
+    return { [name]: config[name]?.replace(sample, network) ?? "" };
+  };
+  return {
+    ...config,
+    ...own("endpointPublicAccessCidrs", "203.0.113.0/24", "5.6.7.0/24"),
+    ...own("endpointPrivateAccessCidrs", "192.0.2.0/24", "10.20.0.0/16"),
+  };
 }
 
 const secretMark = "4dabf18193072939515e22adb298388d";

@@ -4,6 +4,8 @@ import { managedPolicies } from "../../../lib/iam/deployer.ts";
 import { autoMode, isAuto } from "../auto-mode.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
+import { withoutLateInitialize } from "../orphan.ts";
+import { runningVersion } from "../plan.ts";
 import { resources } from "../resources.ts";
 import { nodeSubnetIds, subnetIds } from "./network.ts";
 import { nodeRole } from "./node-role.ts";
@@ -61,6 +63,15 @@ function controlPlaneSubnets(context: Context): Fact<readonly string[]> {
   return fact("network", ofPublic.value && ofPrivate.value && [...ofPublic.value, ...ofPrivate.value]);
 }
 
+/**
+ * The version, in `forProvider` only while the function creates or raises the control plane. The provider enforces `forProvider`: it would
+ * revert a rollback or an upgrade that someone started in AWS before the function is called. `initProvider` records the running version.
+ */
+const versionOf = ({ observed, plan }: Context, version: string) =>
+  version === runningVersion(observed)
+    ? { requested: {}, recorded: { initProvider: { version: plan.rolledBackFrom ?? version } } }
+    : { requested: { version }, recorded: {} };
+
 /** The control plane: access entries only, encrypted secrets, logs, `bootstrapClusterCreatorAdminPermissions` off. */
 export function composeControlPlane(context: Context): void {
   const { composer, facts, names, plan, spoke, tags } = context;
@@ -85,9 +96,12 @@ export function composeControlPlane(context: Context): void {
   };
   composer.managed(resources.cluster, "Cluster", needs, (known) => ({
     externalName: names.cluster,
+    ...versionOf(context, known.kubernetesVersion).recorded,
+    // Late initialization would copy the version from AWS to forProvider.
+    managementPolicies: withoutLateInitialize,
     forProvider: {
       region,
-      version: known.kubernetesVersion,
+      ...versionOf(context, known.kubernetesVersion).requested,
       roleArn: known.roleArn,
       accessConfig: { authenticationMode, bootstrapClusterCreatorAdminPermissions: false },
       bootstrapSelfManagedAddons: false,

@@ -66,7 +66,7 @@ export function nodesVersion(context: Context, { serving }: NodeGroup): string |
 
 /**
  * The AMI release that the Composition names for this Kubernetes version. Undefined where it names none, or one that is older than what
- * runs: EKS rolls nothing back ("You cannot roll back a node group", UpdateNodegroupVersion), and takes the newest release by itself
+ * runs: EKS rejects an older one ("You cannot roll back a node group", UpdateNodegroupVersion), and takes the newest release by itself
  * when the launch template changes. Undefined, too, where something else makes the nodes.
  */
 export function nodesRelease(

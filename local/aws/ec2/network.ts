@@ -5,6 +5,7 @@ import { computed, fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
 import { hasCode, orGone } from "../errors.ts";
 import { api, arnOf, ec2, ec2Tags, list } from "./define.ts";
+import { deleteSubnet, deleteVpc } from "./guardduty.ts";
 
 /** What AWS creates with every VPC. */
 async function defaultsOf(aws: Aws, id: string): Promise<Item> {
@@ -58,6 +59,7 @@ export const vpc = ec2({
     defaultSecurityGroupId: out(),
     defaultNetworkAclId: out(),
   },
+  delete: deleteVpc,
 });
 
 /** A further block of a VPC. */
@@ -106,6 +108,7 @@ export const subnet = ec2({
     arn: out("SubnetArn"),
     ownerId: out(),
   },
+  delete: (aws, id, { vpcId = "" }) => deleteSubnet(aws, id, vpcId),
 });
 
 async function detach(aws: Aws, id: string, vpcId: string): Promise<void> {

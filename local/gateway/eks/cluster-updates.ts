@@ -60,14 +60,17 @@ function updateCluster(context: EksContext, name: string, edit: Edit): Promise<{
   });
 }
 
-/** One minor at a time, never back; the control plane restarts under the new one, node groups are never more than that behind. */
+/**
+ * One minor at a time; the control plane restarts under the new one, node groups are never more than that behind. EKS also accepts the
+ * previous minor for seven days (EKS User Guide, "Roll back cluster"), which is not emulated.
+ */
 const versionEdit =
   (version: string): Edit =>
   ({ cluster, nodegroups }) => {
     const next = minorOf(cluster.version) + 1;
     if (minorOf(version) !== next)
       throw invalidParameter(
-        `Unsupported Kubernetes minor version update from ${cluster.version} to ${version}: allowed is 1.${next}`,
+        `Unsupported Kubernetes minor version update from ${cluster.version} to ${version}: allowed is 1.${next}, a rollback is not emulated`,
       );
     const behind = Object.values(nodegroups).filter(({ nodegroup }) => next - minorOf(nodegroup.version) > 3);
     if (behind.length > 0)

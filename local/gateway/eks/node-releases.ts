@@ -47,7 +47,7 @@ export function releaseOf(asked: string | undefined, version: string, amiType: s
   return asked;
 }
 
-/** Throws for a release before the one that runs: "You cannot roll back a node group" (UpdateNodegroupVersion, API reference). */
+/** @throws for a release before the running one: "You cannot roll back a node group" (API model, UpdateNodegroupVersion; the user guide does). */
 export function expectNoRollBack(running: string, asked: string, version: string): void {
   const releases = nodeReleases(version);
   if (releases.indexOf(asked) < releases.indexOf(running))

@@ -155,7 +155,7 @@ describe("what can't be the Spoke's", () => {
     [
       "a cluster that is ahead of the file",
       cluster({ version: "1.35" }),
-      "runs Kubernetes 1.35, which EKS can't lower; spec.kubernetesVersion says 1.34",
+      "runs Kubernetes 1.35, which the hub would roll back: spec.kubernetesVersion is 1.34, set it to 1.35",
     ],
     [
       "a cluster of other compute than the file's",

@@ -7,11 +7,11 @@ import { devStack } from "./support/programs.ts";
 let close = async () => {};
 afterEach(() => close());
 
-async function look(kubernetesVersion: string, answer: Answers[string], nodeReleaseVersion = "") {
+async function look(kubernetesVersion: string, answer: Answers[string], nodeReleaseVersion = "", more: object = {}) {
   const aws = await fakeAws({ DescribeCluster: answer });
   close = aws.close;
   const stack = await devStack();
-  const settings = { ...stack.settings, kubernetesVersion, nodeReleaseVersion };
+  const settings = { ...stack.settings, kubernetesVersion, nodeReleaseVersion, ...more };
   return checkHub({ ...stack, settings }, aws.config);
 }
 const running = (version: string) => ({ cluster: { name: "fleet-dev-hub", version } });
@@ -25,6 +25,20 @@ describe("fleet doctor, the hub's control plane", () => {
 
   test("of which there is none yet is not mentioned", async () => {
     expect(await look(newer, new Refusal("ResourceNotFoundException"))).toEqual([]);
+  });
+
+  test.each([
+    ["only private in a VPC that the stack creates", { vpcId: "" }, ["wrong"]],
+    ["only private in a VPC that exists", { vpcId: "vpc-0123456789abcdef0" }, []],
+    ["public too", { vpcId: "", endpointPublicAccess: true }, []],
+  ])("of a hub that doesn't exist yet, an endpoint that is %s", async (_what, change, statuses) => {
+    const answer = new Refusal("ResourceNotFoundException");
+    const found = await look(newer, answer, "", {
+      endpointPublicAccess: false,
+      endpointPrivateAccess: true,
+      ...change,
+    });
+    expect(found.map(({ status }) => status)).toEqual(statuses);
   });
 
   test("that EKS has raised by itself is told with what lets add-ons and nodes follow", async () => {

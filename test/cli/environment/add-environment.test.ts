@@ -122,25 +122,26 @@ describe("fleet add-environment", () => {
     expect(await add("qa", "--like", "dev")).toContain('append { scope: qa, generation: "1", active: true }');
   });
 
-  test("brings the generations of a key that the stack has already", async () => {
+  /** Adds sealing keys to the stack prod, and gives its file's path and text. */
+  const withKeys = (lines: string) => {
     const file = at("project", "stacks", "Pulumi.prod.yaml");
-    const before = read(file);
-    expect(before).toContain('{ scope: staging, generation: "1"');
-    writeFileSync(file, before.replace('staging, generation: "1"', 'staging, generation: "7"'));
+    writeFileSync(file, read(file).replace("sealingKeys:\n", `sealingKeys:\n${lines}`));
+    return { file, before: read(file) };
+  };
+
+  test("brings the generations of a key that the stack has already", async () => {
+    const { file, before } = withKeys('    - { scope: staging, generation: "7", active: true }\n');
     await add("staging", "--like", "prod", "--stack", "prod");
     expect(existsSync(join(keys("staging"), "generation-7.yaml"))).toBe(true);
     expect(existsSync(join(keys("staging"), "generation-1.yaml"))).toBe(false);
-    expect(read(file)).toBe(before.replace('staging, generation: "1"', 'staging, generation: "7"'));
+    expect(read(file)).toBe(before);
   });
 
   test("gives a stack without the key the generations that another stack has, the newest one active", async () => {
-    const file = at("project", "stacks", "Pulumi.prod.yaml");
-    const key = '    - { scope: staging, generation: "1", active: true }\n';
-    expect(read(file)).toContain(key);
-    const rotated = `${key.replace("true", "false")}${key.replace('"1"', '"2"')}`;
-    writeFileSync(file, read(file).replace(key, rotated));
+    const key = '    - { scope: staging, generation: "2", active: true }\n';
+    const rotated = `${key.replace("true", "false").replace('"2"', '"1"')}${key}`;
+    withKeys(rotated);
     const dev = at("project", "stacks", "Pulumi.dev.yaml");
-    writeFileSync(dev, read(dev).replace(key, ""));
     const before = read(dev);
     const said = await add("staging", "--like", "prod", "--stack", "dev", "--stack", "prod", "--stack", "abroad");
     expect(more(read(dev), before)).toEqual(rotated.trimEnd().split("\n"));

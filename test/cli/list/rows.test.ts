@@ -57,6 +57,12 @@ describe("a row of fleet list", () => {
     expect(versions("1.36", "1.36")).toMatchObject({ kubernetesVersion: "1.36", nextVersion: undefined });
   });
 
+  test("shows no next version of a spoke that the hub doesn't upgrade because someone rolled it back", () => {
+    const conditions = [{ type: "VersionCurrent", status: "False", reason: "RolledBack" }];
+    const status = { kubernetesVersion: "1.35", nodesKubernetesVersion: "1.35", conditions };
+    expect(row({ spec: { kubernetesVersion: "1.36" }, status }).nextVersion).toBeUndefined();
+  });
+
   test("of a spoke that was not reached says nothing of applications, and is not well", () => {
     expect(row({}, { unreached: "i/o timeout" })).toMatchObject({ applications: undefined, isWell: false });
     expect(row({}, {})).toMatchObject({ applications: undefined, isWell: true });

@@ -131,6 +131,22 @@ describe("what fleet sweep reads of AWS", () => {
   });
 });
 
+test("fleet sweep reads the endpoints of the VPC, with their interfaces", async () => {
+  const ServiceName = "com.amazonaws.eu-west-1.guardduty-data";
+  answers["ec2:DescribeVpcEndpoints"] = () => ({
+    VpcEndpoints: [
+      { VpcEndpointId: "vpce-1", VpcId: "vpc-1", ServiceName, State: "available", NetworkInterfaceIds: ["eni-1"] },
+      { VpcEndpointId: "vpce-2", VpcId: "vpc-1", ServiceName, State: "Deleting", Tags: tagged({ a: "b" }) },
+      { VpcEndpointId: "vpce-3", VpcId: "vpc-2", ServiceName },
+    ],
+  });
+  const of = { service: ServiceName, description: ServiceName };
+  expect((await look(sought, {})).endpoints).toEqual([
+    { ...of, id: "vpce-1", tags: {}, interfaces: ["eni-1"], isBeingDeleted: false },
+    { ...of, id: "vpce-2", tags: { a: "b" }, interfaces: [], isBeingDeleted: true },
+  ]);
+});
+
 test("fleet sweep knows the interfaces that Elastic Load Balancing made by what nobody else can set", async () => {
   const Description = "ELB net/n/1";
   answers["ec2:DescribeNetworkInterfaces"] = () => ({
@@ -151,7 +167,7 @@ test("without a VPC fleet sweep asks for nothing but data, and removes it", asyn
   answers["ec2:DescribeVolumes"] = () => ({ Volumes: [{ VolumeId: "vol-1", Size: 8, Tags }] });
   const found = await look(without, {});
   expect(found.data.map(({ id }) => id)).toEqual(["vol-1"]);
-  const nothing = { balancers: [], targetGroups: [], leaving: [], interfaces: [], groups: [] };
+  const nothing = { balancers: [], targetGroups: [], endpoints: [], leaving: [], interfaces: [], groups: [] };
   await remove(without, {}, { ...nothing, data: found.data });
   expect(calls.map(({ action }) => action).sort()).toEqual([
     "ec2:DeleteVolume",
@@ -171,6 +187,7 @@ describe("what fleet sweep removes", () => {
       { ...bare(arn), isClassic: false },
     ],
     targetGroups: [{ ...bare("arn:t"), balancers: [arn] }],
+    endpoints: [{ ...bare("vpce-1"), service: "guardduty-data", interfaces: ["eni-9"], isBeingDeleted: false }],
     leaving: [{ ...bare("eni-9"), description: "ELB net/n/1" }],
     interfaces: [bare("eni-1")],
     groups: [
@@ -188,6 +205,7 @@ describe("what fleet sweep removes", () => {
     expect(calls.map(({ action }) => action)).toEqual([
       "elb:DeleteLoadBalancer",
       "elbv2:DeleteLoadBalancer",
+      "ec2:DeleteVpcEndpoints",
       "ec2:DeleteVolume",
       "ec2:DeleteSnapshot",
       ...Array.from({ length: 3 }, () => "ec2:DescribeNetworkInterfaces"),
@@ -223,6 +241,19 @@ describe("what fleet sweep removes", () => {
     await expect(remove(sought, {}, { ...removal, leaving }, 0)).rejects.toThrow(
       "yet (eni-8): their security groups go after them. Run it again in a few minutes. This account has no load balancer app/shared/2 (eni-8) in the VPC",
     );
+  });
+
+  test("stops where EC2 doesn't delete an endpoint, and goes on without one that no longer exists", async () => {
+    const unsuccessful = (Code: string) => () => ({
+      Unsuccessful: [{ ResourceId: "vpce-1", Error: { Code, Message: "no" } }],
+    });
+    answers["ec2:DeleteVpcEndpoints"] = unsuccessful("OperationNotPermitted");
+    await expect(remove(sought, {}, { ...removal, leaving: [] }, 0)).rejects.toThrow("vpce-1: no");
+    expect(inputsOf("ec2:DeleteSecurityGroup")).toEqual([]);
+    answers["ec2:DeleteVpcEndpoints"] = unsuccessful("InvalidVpcEndpoint.NotFound");
+    await remove(sought, {}, { ...removal, leaving: [] }, 0);
+    expect(inputsOf("ec2:DeleteVpcEndpoints")).toEqual(Array(2).fill({ VpcEndpointIds: ["vpce-1"] }));
+    expect(inputsOf("ec2:DeleteSecurityGroup")).toHaveLength(2);
   });
 
   test("may be gone already", async () => {

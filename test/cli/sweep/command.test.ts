@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Api } from "../../../cli/kubernetes/api.ts";
 import type { Found } from "../../../cli/sweep/aws.ts";
 import { run } from "../../../cli/sweep/command.ts";
-import type { Balancer, Group, Interface, Item, Removal } from "../../../cli/sweep/plan.ts";
+import type { Balancer, Endpoint, Group, Interface, Item, Removal } from "../../../cli/sweep/plan.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { spoke } from "../../functions/spoke/support/fixtures.ts";
@@ -35,7 +35,8 @@ const leaked = item("eni-1", { "node.k8s.amazonaws.com/instance_id": "i-1" }, "a
 const group = (id: string, tags: Item["tags"] = {}): Group => ({ ...item(id, tags), rules: [] });
 const eksGroup = group("sg-1", { "aws:eks:cluster-name": cluster });
 const nothing: Found = {
-  ...{ account, hasCluster: false, balancers: [], targetGroups: [], interfaces: [], groups: [], data: [] },
+  ...{ account, hasCluster: false, balancers: [], targetGroups: [], interfaces: [] },
+  ...{ endpoints: [], groups: [], data: [] },
 };
 const ofService = { [`kubernetes.io/cluster/${cluster}`]: "owned", "kubernetes.io/service-name": "shop/web" };
 const arn = (resource: string) => `arn:aws:elasticloadbalancing:us-east-1:${account}:${resource}`;
@@ -87,8 +88,8 @@ async function sweepOf(
   };
   const code = await run(["blue", ...more], { connect }, aws);
   const ids = (items: readonly Item[]) => items.map(({ id }) => id);
-  const all = ({ balancers, targetGroups, interfaces, groups, data }: Removal) =>
-    [balancers, targetGroups, interfaces, groups, data].flatMap(ids);
+  const all = ({ balancers, targetGroups, endpoints, interfaces, groups, data }: Removal) =>
+    [balancers, targetGroups, endpoints, interfaces, groups, data].flatMap(ids);
   return { code, asked, removed: removed.map(all) };
 }
 
@@ -98,7 +99,7 @@ describe("fleet sweep", () => {
   test("says what keeps the VPC, and removes nothing without --yes", async () => {
     expect(await sweep(found)).toMatchObject({ code: 1, removed: [] });
     expect(said).toContain("that the VPC CNI left behind:\n  eni-1  aws-K8S-i-1\n");
-    expect(said).toContain("or a controller left behind:\n  sg-1\nNothing was changed: --yes does it");
+    expect(said).toContain("a controller or GuardDuty left behind:\n  sg-1\nNothing was changed: --yes does it");
   });
 
   test("looks in the VPC that the hub made and in the spoke's region, by the profile, and removes what was left behind", async () => {
@@ -122,6 +123,43 @@ describe("fleet sweep", () => {
   ])("names %s, leaves it alone, and ends with 1", async (_what, left) => {
     expect(await sweep(left, leaving, "--yes")).toMatchObject({ code: 1, removed: [] });
     expect(said).toContain("not removed by this");
+  });
+
+  describe("with GuardDuty Runtime Monitoring", () => {
+    const tags = { GuardDutyManaged: "true" };
+    const endpoint = (change: Partial<Endpoint> = {}): Endpoint => ({
+      ...item("vpce-1", tags, "com.amazonaws.us-east-1.guardduty-data"),
+      ...{ service: "com.amazonaws.us-east-1.guardduty-data", interfaces: ["eni-7"], isBeingDeleted: false, ...change },
+    });
+    const of: Group = { ...group("sg-7", tags), description: "GuardDutyManagedSecurityGroup-vpc-1: of VPC-vpc-1" };
+    const interfaces = [own(item("eni-7", {}, "VPC Endpoint Interface vpce-1"), false, "sg-7")];
+
+    test("removes its endpoint and its security group", async () => {
+      const monitored = { endpoints: [endpoint()], groups: [of], interfaces };
+      expect(await sweep(monitored)).toMatchObject({ code: 1, removed: [] });
+      expect(said).toContain("VPC endpoints of GuardDuty Runtime Monitoring:\n  vpce-1  com.amazonaws");
+      expect(said).not.toContain("not removed by this");
+      expect(await sweep(monitored, leaving, "--yes")).toMatchObject({ code: 0, removed: [["vpce-1", "sg-7"]] });
+    });
+
+    test("waits for an endpoint that is already being deleted", async () => {
+      const late = { endpoints: [endpoint({ isBeingDeleted: true })], interfaces };
+      expect(await sweep(late, leaving, "--yes")).toMatchObject({ code: 1, removed: [] });
+      expect(said).toContain("run it again in a few minutes");
+    });
+
+    test.each([
+      [
+        "an endpoint of another service with its tag",
+        { endpoints: [endpoint({ service: "com.amazonaws.x.sts" })], interfaces },
+      ],
+      ["an endpoint without its tag", { endpoints: [endpoint({ tags: {} })], interfaces }],
+      ["a security group with its name alone", { groups: [{ ...of, tags: {} }] }],
+      ["a security group with its tag alone", { groups: [group("sg-7", tags)] }],
+    ])("leaves %s alone", async (_what, found) => {
+      expect(await sweep(found, leaving, "--yes")).toMatchObject({ code: 1, removed: [] });
+      expect(said).toContain("not removed by this");
+    });
   });
 
   test.each([
@@ -199,7 +237,9 @@ describe("fleet sweep", () => {
     const late = { interfaces: [held("ELB app/gone/3", "sg-9")] };
     expect(await sweep(late, leaving, "--yes")).toMatchObject({ code: 1, removed: [] });
     expect(said).toContain("which AWS removes some minutes after them:\n  eni-9  ELB app/gone/3");
-    expect(said).toContain("AWS is still removing the interfaces of load balancers; run it again in a few minutes");
+    expect(said).toContain(
+      "AWS is still removing the interfaces of load balancers and endpoints; run it again in a few minutes",
+    );
     expect(said).not.toContain("Waits");
   });
 
@@ -246,7 +286,7 @@ describe("fleet sweep", () => {
       const late = { data, interfaces: [held("ELB app/gone/3", "sg-9")] };
       expect(await sweep(late, leaving, "--yes", "--data", "vol-1")).toMatchObject({ code: 1, removed: [["vol-1"]] });
       expect(said).not.toContain("Waits");
-      expect(said).toContain("AWS is still removing the interfaces of load balancers");
+      expect(said).toContain("AWS is still removing the interfaces of load balancers and endpoints");
     });
 
     describe("when there is no VPC any more", () => {

@@ -30,7 +30,7 @@ function told(key: string, change: Readonly<Record<string, unknown>>, asked = in
 }
 
 const looked = (world: World) =>
-  [...world.live].filter(([, { object }]) => at(object.spec, "managementPolicies", 0) === "Observe");
+  [...world.live].filter(([, { object }]) => String(at(object.spec, "managementPolicies")) === "Observe");
 const kindsOf = (world: World) => new Set([...world.live.values()].map(({ object }) => object.kind));
 const problem = (world: World) => world.condition("SpecAccepted");
 

@@ -1,6 +1,22 @@
 import { describe, expect, it } from "vitest";
+import { at } from "../../../functions/spoke/kube.ts";
 import { nodeGroup, settings, spoke } from "./support/fixtures.ts";
-import { running } from "./support/world.ts";
+import { running, type World } from "./support/world.ts";
+
+/** Version of the control plane that Crossplane enforces, and the one that the function has recorded as running. */
+const requested = (world: World) => ({
+  enforced: at(world.object("cluster").spec, "forProvider", "version"),
+  recorded: at(world.object("cluster").spec, "initProvider", "version"),
+});
+
+/** AWS reports another version than the one that the hub requested. */
+const inAws = (world: World, version: string): void => {
+  world.reports.set("cluster", (status) => ({
+    ...status,
+    atProvider: { ...(status["atProvider"] as object), version },
+  }));
+  world.settle();
+};
 
 describe("an upgrade", () => {
   it("raises the control plane, then the add-ons, then the nodes", () => {
@@ -39,18 +55,13 @@ describe("an upgrade", () => {
     world.change({ kubernetesVersion: "1.35" });
     world.step();
     expect(world.forProvider("cluster")["version"]).toBe("1.34");
-    expect(world.settle().ready).toBe(true);
-    expect(world.forProvider("cluster")["version"]).toBe("1.35");
+    expect(world.settle()).toMatchObject({ ready: true, status: { kubernetesVersion: "1.35" } });
   });
 
   it("never lowers a control plane that AWS raised: add-ons and nodes follow it, and it says what to do", () => {
     const world = running(spoke());
-    world.reports.set("cluster", (status) => ({
-      ...status,
-      atProvider: { ...(status["atProvider"] as object), version: "1.35" },
-    }));
-    world.settle();
-    expect(world.forProvider("cluster")["version"]).toBe("1.35");
+    inAws(world, "1.35");
+    expect(requested(world)).toEqual({ recorded: "1.35" });
     expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.3-eksbuild.21" });
     expect(world.forProvider(nodeGroup)["version"]).toBe("1.35");
     expect(world.answer?.status).toMatchObject({ kubernetesVersion: "1.35", nodesKubernetesVersion: "1.35" });
@@ -62,11 +73,53 @@ describe("an upgrade", () => {
     expect(world.condition("VersionCurrent")?.status).toBe("True");
   });
 
+  it("leaves a control plane without an enforced version, which the provider would restore in AWS", () => {
+    const world = running(spoke());
+    expect(requested(world)).toEqual({ recorded: "1.34" });
+    expect(at(world.object("cluster").spec, "managementPolicies")).toEqual(["Observe", "Create", "Update", "Delete"]);
+  });
+
+  it("keeps a control plane that someone rolled back, reports it, and upgrades after two commits", () => {
+    const world = running(spoke({ kubernetesVersion: "1.35" }));
+    inAws(world, "1.34");
+    inAws(world, "1.34");
+    expect(requested(world)).toEqual({ recorded: "1.35" });
+    expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.34.6-eksbuild.21" });
+    expect(world.forProvider(nodeGroup)["version"]).toBe("1.34");
+    expect(world.answer).toMatchObject({ ready: false, status: { kubernetesVersion: "1.34" } });
+    expect(world.condition("VersionCurrent")).toMatchObject({
+      status: "False",
+      reason: "RolledBack",
+      message:
+        "the control plane was rolled back in AWS from 1.35 to 1.34, spec.kubernetesVersion is 1.35: the hub doesn't upgrade it again " +
+        "before a commit; set spec.kubernetesVersion to 1.34, and to 1.35 in a later commit to upgrade again",
+    });
+
+    world.change({ kubernetesVersion: "1.34" });
+    expect(world.settle().ready).toBe(true);
+    expect(requested(world)).toEqual({ recorded: "1.34" });
+
+    world.change({ kubernetesVersion: "1.35" });
+    world.settle();
+    expect(requested(world)).toEqual({ enforced: "1.35" });
+    expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingControlPlane" });
+    world.reports.delete("cluster");
+    expect(world.settle()).toMatchObject({ ready: true, status: { kubernetesVersion: "1.35" } });
+  });
+
+  it("ends the wait when someone upgrades the control plane again in AWS", () => {
+    const world = running(spoke({ kubernetesVersion: "1.35" }));
+    inAws(world, "1.34");
+    expect(world.condition("VersionCurrent")?.reason).toBe("RolledBack");
+    inAws(world, "1.35");
+    expect(world.answer?.ready).toBe(true);
+  });
+
   it("stays where it is when the next version is not supported", () => {
     const world = running(spoke({ kubernetesVersion: "1.36" }));
     world.change({ kubernetesVersion: "1.37" });
     world.settle();
-    expect(world.forProvider("cluster")["version"]).toBe("1.36");
+    expect(requested(world)).toEqual({ recorded: "1.36" });
     expect(world.condition("SpecAccepted")).toMatchObject({
       status: "False",
       reason: "UnsupportedVersion",

@@ -132,6 +132,8 @@ const unasked: Readonly<Record<string, string>> = {
   "iam:PutRolePermissionsBoundary":
     "the deployer's own: a hub gets a boundary, or another one, by the stack's configuration",
   "iam:DeleteRolePermissionsBoundary": "the deployer's own: it takes the stack's boundary off again",
+  "ec2:DeleteSecurityGroup":
+    "GuardDuty's group, by its tag: the AWS provider deletes it where it blocks the deletion of a VPC",
   "dynamodb:Describe*": "what is told of a table of one's own",
   "s3:GetBucket*": "how a bucket of one's own is set",
   "s3:Get*Configuration": "how a bucket of one's own is set",

@@ -12,9 +12,10 @@ _PENDING = 3
 _LINGER = 5
 _DELETING = "deleting"
 
-# Services that a fleet makes interface endpoints for, with private DNS names (AWS PrivateLink Guide, "AWS services that integrate").
+# Services that a fleet or GuardDuty makes interface endpoints for, with private DNS names (AWS PrivateLink Guide, "AWS services that integrate").
 _SERVICES = (
-    "aps-workspaces", "autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "elasticfilesystem", "elasticloadbalancing", "kms", "logs", "monitoring",
+    "aps-workspaces", "autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "elasticfilesystem", "elasticloadbalancing", "guardduty-data", "kms",
+    "logs", "monitoring",
     "rds", "secretsmanager", "sns", "sqs", "ssm", "ssmmessages", "sts", "xray",
 )
 

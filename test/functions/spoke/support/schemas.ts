@@ -32,8 +32,8 @@ function load(): void {
     if (!kind) continue;
     for (const { name, schema } of spec.versions) {
       const { apiVersion, kind: kindName, spec: wanted } = schema.openAPIV3Schema.properties;
-      // The same fields again, for the creation only: the function uses them for node groups alone.
-      if (spec.names.kind !== "NodeGroup") delete wanted.properties.initProvider;
+      // The same fields again, for the creation only: the function sets them on node groups and control planes.
+      if (!["NodeGroup", "Cluster"].includes(spec.names.kind)) delete wanted.properties.initProvider;
       const root = closed({ type: "object", properties: { apiVersion, kind: kindName, spec: wanted } });
       const compiled = once(() => ajv.compile(root));
       validators.set(`${spec.group}/${name} ${spec.names.kind}`, compiled);
