@@ -23,6 +23,7 @@ export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: T
     version: settings.kubernetesVersion,
     admins: administrators(settings),
     clusterName: fleetNames(settings.fleet).hubCluster,
+    serviceIpv4Cidr: settings.serviceIpv4Cidr || undefined,
     endpointPublicAccess: settings.endpointPublicAccess,
     endpointPublicAccessCidrs: settings.endpointPublicAccessCidrs,
     endpointPrivateAccess: settings.endpointPrivateAccess,

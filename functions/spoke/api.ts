@@ -52,6 +52,8 @@ export interface SpokeSpec {
     readonly flowLogs?: FlowLogTraffic;
     /** Secondary block of the VPC, in which the pods are; undefined where they are in the subnets of the nodes. */
     readonly podCidr?: string;
+    /** Block of the addresses of Services; undefined where EKS chooses it. */
+    readonly serviceIpv4Cidr?: string;
     /** Services with an endpoint in the VPC, beside S3; undefined without one. */
     readonly endpoints?: readonly EndpointService[];
   };

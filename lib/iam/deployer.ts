@@ -123,6 +123,14 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
     },
     {
+      // The program compares the hub's block of Services with the stack's (components/service-block.ts); EKS knows no resource here.
+      Sid: "FindClusters",
+      Effect: "Allow",
+      Action: ["eks:ListClusters"],
+      Resource: ["*"],
+      Condition: { StringEquals: { "aws:RequestedRegion": scope.region } },
+    },
+    {
       // The program looks for a node group from before names followed from fields (HubNodes).
       Sid: "FindNodeGroups",
       Effect: "Allow",
