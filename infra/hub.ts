@@ -50,6 +50,7 @@ export function nodeArgs(settings: Settings, cluster: HubCluster, tags: Tags): H
     min: settings.nodeMin,
     desired: settings.nodeDesired,
     max: settings.nodeMax,
+    sessionManager: settings.nodeSessionManager,
     podIdentityAgent: identitySource(settings) === "PodIdentity",
     permissionsBoundary: settings.permissionsBoundary || undefined,
     tags,

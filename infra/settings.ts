@@ -99,6 +99,7 @@ export const keys = {
   nodeMin: count(1),
   nodeDesired: count(1),
   nodeMax: count(1),
+  nodeSessionManager: flag,
   hubWorkloadIdentity: oneOf("irsa", "pod-identity"),
 
   sealingKeys: sealingKeyList,

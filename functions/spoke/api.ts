@@ -76,6 +76,8 @@ export interface SpokeSpec {
   readonly logTypes: readonly ControlPlaneLogType[];
   readonly logRetentionDays: number;
   readonly kmsDeletionWindowDays: number;
+  /** Whether Session Manager opens shells on the nodes. Undefined, which is no, until the definition that knows it is applied. */
+  readonly sessionManager?: boolean;
   readonly deletionProtection: boolean;
   /** What becomes of the cluster when the Spoke is deleted; undefined until the definition that knows it is applied. */
   readonly deletionPolicy?: "Delete" | "Orphan";

@@ -30,6 +30,8 @@ export interface DeployerScope extends Scope {
 export const managedPolicies = {
   cluster: ["AmazonEKSClusterPolicy"],
   node: ["AmazonEC2ContainerRegistryPullOnly", "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy"],
+  /** Of nodes on which Session Manager opens shells. */
+  sessions: ["AmazonSSMManagedInstanceCore"],
 } as const;
 
 /** The hub's network, and the default security group of its VPC. */

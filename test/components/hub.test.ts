@@ -164,6 +164,21 @@ describe("the hub's node group", () => {
       expect(await nameWith(change)).toBe(digested());
   });
 
+  it("has nodes with shells by Session Manager only when the stack sets it", async () => {
+    const policies = async (change: Partial<HubNodesArgs>) => {
+      const { resources } = await recorded(
+        "test",
+        async () => new HubNodes("nodes", { cluster, ...fields, ...change }),
+      );
+      return resources.flatMap(({ inputs, type }) =>
+        type.endsWith("RolePolicyAttachment") ? [inputs["policyArn"]] : [],
+      );
+    };
+    const ofSessions = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore";
+    expect(await policies({})).not.toContain(ofSessions);
+    expect(await policies({ sessionManager: true })).toContain(ofSessions);
+  });
+
   it("keeps its name from before there were digests, as long as its fields are the wanted ones", async () => {
     const fromBefore = { ...fields, nodeGroupName: "fleet-hub-nodes", status: "ACTIVE" };
     expect(await withNodeGroup(fromBefore, () => nameWith())).toBe("fleet-hub-nodes");
