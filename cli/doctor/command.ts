@@ -11,6 +11,7 @@ import { type Finding, type Group, hasWork, note } from "./finding.ts";
 import { checkGit } from "./git.ts";
 import { checkHub } from "./hub.ts";
 import { checkLogin } from "./login.ts";
+import { checkNetwork, checkProxy } from "./network.ts";
 import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
 import { checkReferences } from "./references.ts";
@@ -33,6 +34,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
   quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is
                  in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's, once there is one
+  network        the regions are allowed and reach the internet (VPC Block Public Access); the subnets of vpcId; a proxy
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials
 
@@ -100,10 +102,11 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const { env, run, aws, connect } = world;
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, git] = await Promise.all([
+  const [backend, quotas, hub, network, git] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
+    login.known ? checkNetwork(stack, aws) : [],
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
   ]);
   return [
@@ -111,6 +114,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "backend", findings: backend },
     { name: "quotas", findings: quotas },
     { name: "hub", findings: hub },
+    { name: "network", findings: [...network, ...checkProxy(env)] },
     { name: "Git hosts", findings: git },
     { name: "packages", findings: await packages },
   ];

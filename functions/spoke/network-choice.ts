@@ -63,7 +63,7 @@ const othersOf = ({ claims, spoke }: Pick<NetworkQuestion, "claims" | "spoke">):
  * its network, whatever becomes of the tag that permitted it.
  */
 function ofExisting(network: ExistingNetwork, { spoke, observed, hub }: NetworkQuestion): NetworkChoice {
-  const problem = existingNetworkProblem(spoke, network, observed, hub.fleet);
+  const problem = existingNetworkProblem(spoke, network, observed, hub);
   const cidr = observed.text(resources.vpc, "cidrBlock") ?? spoke.status?.network?.cidr;
   const isUsed = observed.has(resources.key);
   return {

@@ -1,8 +1,8 @@
 import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
- * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, and the hub's
- * version. All but eks:DescribeCluster know no resource (Service Authorization Reference).
+ * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, the hub's
+ * version, and whether its network reaches the internet. All but eks:DescribeCluster know no resource (Service Authorization Reference).
  */
 export const doctorPolicy = (): PolicyDocument =>
   policy({
@@ -12,6 +12,8 @@ export const doctorPolicy = (): PolicyDocument =>
       "ec2:DescribeAddresses",
       "ec2:DescribeNatGateways",
       "ec2:DescribeSubnets",
+      "ec2:DescribeVpcBlockPublicAccessExclusions",
+      "ec2:DescribeVpcBlockPublicAccessOptions",
       "ec2:DescribeVpcEndpoints",
       "ec2:DescribeVpcs",
       "eks:DescribeCluster",

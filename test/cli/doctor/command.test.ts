@@ -32,6 +32,7 @@ describe("fleet doctor", () => {
       "backend",
       "quotas",
       "hub",
+      "network",
       "Git hosts",
       "packages",
     ]);
