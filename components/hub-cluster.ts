@@ -17,6 +17,7 @@ import { clusterNames } from "../lib/names.ts";
 import { accessOf, admitNetwork, grantAccess, requireReachable } from "./cluster-access.ts";
 import { EncryptionKey } from "./encryption-key.ts";
 import type { ClusterNetwork } from "./network.ts";
+import { unchangedServices } from "./service-block.ts";
 import { ServiceRole } from "./service-role.ts";
 
 export interface HubClusterArgs {
@@ -47,6 +48,11 @@ export interface HubClusterArgs {
    * @default the component's name
    */
   readonly clusterName?: string;
+  /**
+   * Block of the addresses of Services, /12 to /24 in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16 and outside of the VPC. It can't be changed.
+   * @default EKS chooses 10.100.0.0/16 or 172.20.0.0/16
+   */
+  readonly serviceIpv4Cidr?: string | undefined;
   /**
    * Whether the Kubernetes API has a public endpoint. Without it, Pulumi must run where it can reach the VPC.
    * @default false
@@ -206,6 +212,9 @@ export class HubCluster extends pulumi.ComponentResource {
         skipDefaultSecurityGroups: true,
         deletionProtection: args.deletionProtection ?? false,
         upgradePolicy,
+        ...(args.serviceIpv4Cidr && {
+          kubernetesServiceIpAddressRange: unchangedServices(clusterName, args.serviceIpv4Cidr, { parent: this }),
+        }),
         kubeProxyAddonOptions: { version: this.addonVersion("kube-proxy") },
         vpcCniOptions: { addonVersion: this.addonVersion("vpc-cni"), enableNetworkPolicy: true },
         // CoreDNS needs nodes: HubNodes makes it.

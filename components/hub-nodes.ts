@@ -82,6 +82,12 @@ export interface HubNodesArgs {
    */
   readonly podIdentityAgent?: boolean;
   /**
+   * Whether Session Manager of AWS Systems Manager opens shells on the nodes: their role gets AmazonSSMManagedInstanceCore. Who may start one,
+   * IAM decides.
+   * @default false
+   */
+  readonly sessionManager?: boolean;
+  /**
    * ARN of a policy that is the permissions boundary of the nodes' role.
    * @default none
    */
@@ -98,9 +104,9 @@ export interface HubNodesArgs {
  * groups are `eks.ManagedNodeGroup`s with the same role.
  * @example
  * const nodes = new HubNodes("hub-nodes", { cluster, instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD" });
- * // Sessions on the nodes through Systems Manager.
- * const policyArn = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore";
- * new aws.iam.RolePolicyAttachment("hub-nodes-ssm", { role: nodes.role.name, policyArn });
+ * // A further policy of the nodes.
+ * const policyArn = "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy";
+ * new aws.iam.RolePolicyAttachment("hub-nodes-cloudwatch", { role: nodes.role.name, policyArn });
  * @example
  * // A second node group.
  * const { nodeSubnetIds: subnetIds } = cluster.network;
@@ -128,7 +134,7 @@ export class HubNodes extends pulumi.ComponentResource {
         roleName: names.nodeRole,
         description: `Nodes of ${nodeGroupName}`,
         trust: nodeTrust,
-        managedPolicies: managedPolicies.node,
+        managedPolicies: [...managedPolicies.node, ...(args.sessionManager ? managedPolicies.sessions : [])],
         permissionsBoundary: args.permissionsBoundary,
         tags,
       },

@@ -131,8 +131,27 @@ function reservedRules(settings: Readable): Problem[] {
   );
 }
 
+/** EKS rejects Services in the VPC, and an address of a spoke that is a Service's too can't be reached from the hub. */
+function serviceRules({ serviceIpv4Cidr, spokeCidrPool, vpcCidr, vpcId }: Readable): Problem[] {
+  const services = parseCidr(serviceIpv4Cidr ?? "");
+  if (services === undefined) return [];
+  return Object.entries({ spokeCidrPool, ...(vpcId ? {} : { vpcCidr }) }).flatMap(([key, text]) => {
+    const other = parseCidr(text ?? "");
+    if (other === undefined || !overlaps(services, other)) return [];
+    return [
+      {
+        key: "serviceIpv4Cidr",
+        what: `overlaps ${key}`,
+        got: `${serviceIpv4Cidr} and ${key} ${text}`,
+        allowed: `a block that shares no address with ${key}`,
+        remedy: "pulumi config set serviceIpv4Cidr 172.20.0.0/16, or another block that your networks don't have",
+      },
+    ];
+  });
+}
+
 /** Rules over the keys of the network: a new VPC's blocks, or the existing VPC's ids. */
 export function networkRules(settings: Readable): readonly Problem[] {
-  const always = [...reservedRules(settings), ...existingNetworkRules(settings)];
+  const always = [...reservedRules(settings), ...existingNetworkRules(settings), ...serviceRules(settings)];
   return settings.vpcId ? always : [...always, ...zoneListRules(settings), ...subnetRules(settings)];
 }

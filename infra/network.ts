@@ -1,6 +1,8 @@
 import * as aws from "@pulumi/aws";
 import type * as pulumi from "@pulumi/pulumi";
 import { type ClusterNetwork, eksZones, Network } from "../components/network.ts";
+import { userError } from "../components/user-error.ts";
+import { overlaps, parseCidr } from "../lib/cidr.ts";
 import type { Tags } from "../lib/labels.ts";
 import { hubName } from "../lib/names.ts";
 import type { Settings } from "./settings.ts";
@@ -16,13 +18,25 @@ export interface HubNetwork extends ClusterNetwork {
   readonly dependencies: pulumi.Resource[];
 }
 
+/** The block of an existing VPC. @throws a user error where the Services would be in it. */
+export function outsideOfServices(block: string, serviceIpv4Cidr: string): string {
+  const [vpc, services] = [parseCidr(block), parseCidr(serviceIpv4Cidr)];
+  if (vpc && services && overlaps(vpc, services))
+    throw userError(
+      `serviceIpv4Cidr: got ${serviceIpv4Cidr}, which overlaps ${block} of the VPC that vpcId names; EKS accepts a block outside of the VPC`,
+    );
+  return block;
+}
+
 /** A new VPC, or the existing one that the settings name. */
 export function hubNetwork(settings: Settings, tags: Tags): HubNetwork {
   const { vpcId, privateSubnetIds, publicSubnetIds, egressCidrs, vpcCidr } = settings;
   if (vpcId)
     return {
       vpcId,
-      cidr: aws.ec2.getVpcOutput({ id: vpcId }).cidrBlock,
+      cidr: aws.ec2
+        .getVpcOutput({ id: vpcId })
+        .cidrBlock.apply((block) => outsideOfServices(block, settings.serviceIpv4Cidr)),
       privateSubnetIds: [...privateSubnetIds],
       publicSubnetIds: [...publicSubnetIds],
       nodeSubnetIds: [...privateSubnetIds],

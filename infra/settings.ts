@@ -1,5 +1,5 @@
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
-import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
+import { isServiceBlock, parseCidr, serviceBlocks, servicePrefixes, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
 import { grafanaAuthentications } from "../lib/iam/grafana.ts";
 import { accountList, regionList } from "./account-keys.ts";
@@ -35,6 +35,15 @@ const principal = text(
   "the ARN of an IAM role or user (not of an sts session)",
   "arn:aws:iam::<account>:role/<name>",
 );
+const serviceBlock: Key<string> = {
+  parse: (value) => {
+    const block = parseCidr(value);
+    return value === "" || (block !== undefined && isServiceBlock(block)) ? value : undefined;
+  },
+  allowed: `an IPv4 network from /${servicePrefixes.min} to /${servicePrefixes.max} inside ${serviceBlocks.join(", ")} with no bits set after the prefix, or empty`,
+  example: "172.20.0.0/16",
+};
+
 const label = (example: string) =>
   text(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits and hyphens", example);
 const days = (range: string, accepts: (value: number) => boolean) => integer(range, accepts, 7);
@@ -58,6 +67,7 @@ export const keys = {
   publicSubnetIds: list(text(/^subnet-[0-9a-f]{8,17}$/, "the ID of a subnet", "subnet-0123456789abcdef0")),
   egressCidrs: list(egressCidr),
   spokeCidrPool: cidr,
+  serviceIpv4Cidr: serviceBlock,
 
   endpointPublicAccess: flag,
   endpointPublicAccessCidrs: list(publicCidr),
@@ -89,6 +99,7 @@ export const keys = {
   nodeMin: count(1),
   nodeDesired: count(1),
   nodeMax: count(1),
+  nodeSessionManager: flag,
   hubWorkloadIdentity: oneOf("irsa", "pod-identity"),
 
   sealingKeys: sealingKeyList,

@@ -112,6 +112,16 @@ export function publicAddresses(cidrs: readonly Cidr[]): number {
   return outermost.filter((cidr) => !isPrivate(cidr)).reduce((sum, cidr) => sum + size(cidr), 0);
 }
 
+/** The blocks in which EKS accepts Services, and the prefix lengths (EKS API Reference, KubernetesNetworkConfigRequest); the Spoke API has the same. */
+export const serviceBlocks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"] as const;
+export const servicePrefixes = { min: 12, max: 24 } as const;
+
+/** Whether EKS accepts the block for the addresses of Services in some VPC. */
+export const isServiceBlock = (cidr: Cidr): boolean =>
+  cidr.prefix >= servicePrefixes.min &&
+  cidr.prefix <= servicePrefixes.max &&
+  serviceBlocks.some((block) => contains(networkOf(block) as Cidr, cidr));
+
 /**
  * The `index`-th of the `2 ** bits` equal parts of `cidr`.
  * @throws RangeError when there is no such part.

@@ -30,7 +30,7 @@ export type { Platform } from "../functions/spoke/package/layout.ts";
 export { type PackageSpec, packageYaml, writePackage } from "../functions/spoke/package/package.ts";
 export { NODE, NODE_VERSION, ownNode, writeRuntime } from "../functions/spoke/package/runtime.ts";
 export { keys } from "../infra/settings.ts";
-export { type Cidr, contains, networkOf, parseCidr, reservedFor } from "../lib/cidr.ts";
+export { type Cidr, contains, isServiceBlock, networkOf, overlaps, parseCidr, reservedFor } from "../lib/cidr.ts";
 export { notApplied } from "../lib/flux-applied.ts";
 export { filled } from "../lib/generated-part.ts";
 export { adoptHubPolicy } from "../lib/iam/adopt-hub.ts";

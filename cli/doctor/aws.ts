@@ -1,4 +1,4 @@
-import { type Finding, unchecked } from "./finding.ts";
+import { type Finding, unchecked, wrong } from "./finding.ts";
 
 /** The options of every client of the AWS SDK: outside tests only a region, so credentials and endpoints come from the environment. */
 export interface AwsConfig {
@@ -27,9 +27,19 @@ const MISSING = /^(ResourceNotFoundException|NoSuchEntity(Exception)?|NotFoundEx
 /** Whether AWS has no such resource. */
 export const isMissing = (error: unknown): boolean => MISSING.test((error as Error).name);
 
+/** Whether a service control policy of the organization denies the call, as AWS Control Tower's do in regions that it doesn't govern. */
+const isDeniedByOrganization = (error: unknown): boolean =>
+  isDenied(error) && /explicit deny in a service control policy/.test((error as Error).message);
+
 /** The finding when a call of AWS failed; `action` is the IAM action that it needs. */
 export function untold(name: string, error: unknown, action: string): Finding {
   const { name: code, message } = error as Error;
+  if (isDeniedByOrganization(error))
+    return wrong(
+      name,
+      `your organization denies it: ${message}`,
+      "use a region that it allows (AWS Control Tower: a governed Region), or ask the owners of its service control policies",
+    );
   if (isDenied(error)) return unchecked(name, `AWS denies access: ${message}`, `allow this identity ${action}`);
   return unchecked(
     name,

@@ -14,6 +14,7 @@ import { githubOf } from "./github.ts";
 import { checkRoles } from "./github-roles.ts";
 import { checkHub } from "./hub.ts";
 import { checkLogin } from "./login.ts";
+import { checkNetwork, checkProxy } from "./network.ts";
 import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
 import { checkReferences } from "./references.ts";
@@ -37,6 +38,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
   quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, vCPUs (On-Demand and Spot), EKS clusters, OIDC providers
                  and IAM roles, against what is in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's; the first pulumi up can reach its endpoint
+  network        the regions are allowed and reach the internet (VPC Block Public Access); the subnets of vpcId; a proxy
   access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
   secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
@@ -110,10 +112,11 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const github = githubOf({ env, run, connect });
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, access, secrets, git, workflows] = await Promise.all([
+  const [backend, quotas, hub, network, access, secrets, git, workflows] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
+    login.known ? checkNetwork(stack, aws) : [],
     login.known ? checkAccess(stack, aws, login.caller) : [],
     login.known ? checkSecrets(stack, aws) : [],
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"], github }),
@@ -124,6 +127,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "backend", findings: backend },
     { name: "quotas", findings: quotas },
     { name: "hub", findings: hub },
+    { name: "network", findings: [...network, ...checkProxy(env)] },
     { name: "access to the hub", findings: access },
     { name: "secrets", findings: secrets },
     { name: "Git hosts", findings: git },

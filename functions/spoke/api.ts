@@ -52,6 +52,8 @@ export interface SpokeSpec {
     readonly flowLogs?: FlowLogTraffic;
     /** Secondary block of the VPC, in which the pods are; undefined where they are in the subnets of the nodes. */
     readonly podCidr?: string;
+    /** Block of the addresses of Services; undefined where EKS chooses it. */
+    readonly serviceIpv4Cidr?: string;
     /** Services with an endpoint in the VPC, beside S3; undefined without one. */
     readonly endpoints?: readonly EndpointService[];
   };
@@ -74,6 +76,8 @@ export interface SpokeSpec {
   readonly logTypes: readonly ControlPlaneLogType[];
   readonly logRetentionDays: number;
   readonly kmsDeletionWindowDays: number;
+  /** Whether Session Manager opens shells on the nodes. Undefined, which is no, until the definition that knows it is applied. */
+  readonly sessionManager?: boolean;
   readonly deletionProtection: boolean;
   /** What becomes of the cluster when the Spoke is deleted; undefined until the definition that knows it is applied. */
   readonly deletionPolicy?: "Delete" | "Orphan";

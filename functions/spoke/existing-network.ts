@@ -1,7 +1,9 @@
+import { overlaps, parseCidr } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag, sharedNetworkTag } from "../../lib/labels.ts";
 import { hubName } from "../../lib/names.ts";
 import type { ExistingNetwork, Spoke } from "./api.ts";
 import type { Absence } from "./failures.ts";
+import type { Hub } from "./hub.ts";
 import { at, type KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import type { SpokeProblem } from "./problems.ts";
@@ -48,6 +50,20 @@ function ofFleet(seen: readonly Seen[]): string[] {
   ];
 }
 
+/**
+ * Why a network of another account can't be used: AWS RAM shows no tags of the owner to the account that uses its subnets, so there is no permission
+ * to see (docs/decisions/spoke-api, "A VPC that is there …").
+ */
+function ofOtherAccount(seen: readonly Seen[], account: string): string[] {
+  const others = seen.filter((each) => ![undefined, account].includes(reported(each, "ownerId") as string | undefined));
+  const [first] = others;
+  if (first === undefined) return [];
+  return [
+    `${list(others)} belong to account ${String(reported(first, "ownerId"))}, which shares them by AWS RAM, and its tags can't be seen in account ` +
+      `${account}: name a VPC of account ${account}`,
+  ];
+}
+
 function notShared(seen: readonly Seen[], fleet: string, region: string): string[] {
   const missing = seen.filter((each) => reported(each, "tags", sharedNetworkTag) !== fleet);
   if (missing.length === 0) return [];
@@ -58,8 +74,23 @@ function notShared(seen: readonly Seen[], fleet: string, region: string): string
   ];
 }
 
+/** EKS rejects Services in a block of the VPC. The provider reports the first block only; EKS checks the others. */
+function inServices(vpc: Seen, serviceIpv4Cidr: string | undefined): string[] {
+  const block = String(reported(vpc, "cidrBlock"));
+  const [ofVpc, services] = [parseCidr(block), parseCidr(serviceIpv4Cidr ?? "")];
+  if (ofVpc === undefined || services === undefined || !overlaps(ofVpc, services)) return [];
+  return [
+    `network.serviceIpv4Cidr ${serviceIpv4Cidr} overlaps ${block} of ${vpc[0]}: a network can't be changed, so remove this Spoke and add it ` +
+      "again with a block outside of the VPC",
+  ];
+}
+
 /** What EKS asks of a VPC and of subnets (EKS User Guide, "Amazon EKS VPC and subnet requirements and considerations"). */
-function unfit([vpc, ...subnets]: readonly Seen[], { vpcId, privateSubnetIds }: ExistingNetwork): string[] {
+function unfit(
+  [vpc, ...subnets]: readonly Seen[],
+  { vpcId, privateSubnetIds }: ExistingNetwork,
+  serviceIpv4Cidr: string | undefined,
+): string[] {
   if (vpc === undefined) return [];
   const elsewhere = subnets.filter((each) => reported(each, "vpcId") !== vpcId);
   const zones = new Set(
@@ -76,6 +107,7 @@ function unfit([vpc, ...subnets]: readonly Seen[], { vpcId, privateSubnetIds }: 
           `${vpcId} has ${off.join(" and ")} off, without which nodes can't join a cluster: its owner has to turn that on`,
         ]
       : []),
+    ...inServices(vpc, serviceIpv4Cidr),
   ];
 }
 
@@ -98,12 +130,13 @@ export function existingNetworkProblem(
   { spec }: Spoke,
   network: ExistingNetwork,
   observed: Observed,
-  fleet: string,
+  { fleet, aws }: Pick<Hub, "fleet" | "aws">,
 ): SpokeProblem | undefined {
   const seen = seenOf(network, observed);
   if (seen === undefined) return undefined;
-  const permission = ofFleet(seen).concat(notShared(seen, fleet, spec.region));
-  const said = [...permission, ...unfit(seen, network)];
+  const foreign = ofOtherAccount(seen, spec.account?.id ?? aws.accountId);
+  const permission = foreign.length > 0 ? foreign : ofFleet(seen).concat(notShared(seen, fleet, spec.region));
+  const said = [...permission, ...unfit(seen, network, spec.network.serviceIpv4Cidr)];
   if (said.length === 0) return undefined;
   return {
     reason: permission.length > 0 ? "NetworkNotShared" : "InvalidNetwork",

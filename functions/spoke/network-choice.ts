@@ -40,11 +40,12 @@ const settling = 5000;
 /** Numbers of the pool's blocks that are looked at, until one of them is free. Crossplane calls a function six times; this takes at most five. */
 const searches = [16, 128, Number.POSITIVE_INFINITY] as const;
 
-/** The block of the Spoke's own pods, in the same VPC. */
-const podBlock = ({ spec }: Spoke): Pick<Claim, "owner" | "cidr">[] => {
-  const cidr = parseCidr(spec.network.podCidr ?? "");
-  return cidr ? [{ owner: "its pods", cidr }] : [];
-};
+/** The blocks of the Spoke's own pods and Services, which its VPC must not overlap. */
+const ownBlocks = ({ spec: { network } }: Spoke): Pick<Claim, "owner" | "cidr">[] =>
+  Object.entries({ "its pods": network.podCidr, "its Services": network.serviceIpv4Cidr }).flatMap(([owner, text]) => {
+    const cidr = parseCidr(text ?? "");
+    return cidr ? [{ owner, cidr }] : [];
+  });
 
 const hubNetwork = ({ aws }: Hub): Pick<Claim, "owner" | "cidr">[] => {
   const cidr = parseCidr(aws.vpcCidr);
@@ -62,7 +63,7 @@ const othersOf = ({ claims, spoke }: Pick<NetworkQuestion, "claims" | "spoke">):
  * its network, whatever becomes of the tag that permitted it.
  */
 function ofExisting(network: ExistingNetwork, { spoke, observed, hub }: NetworkQuestion): NetworkChoice {
-  const problem = existingNetworkProblem(spoke, network, observed, hub.fleet);
+  const problem = existingNetworkProblem(spoke, network, observed, hub);
   const cidr = observed.text(resources.vpc, "cidrBlock") ?? spoke.status?.network?.cidr;
   const isUsed = observed.has(resources.key);
   return {
@@ -120,7 +121,7 @@ function given(text: string, question: NetworkQuestion): NetworkChoice {
  */
 function fromPool(question: NetworkQuestion): NetworkChoice {
   const { spoke, hub } = question;
-  const taken = [...hubNetwork(hub), ...podBlock(spoke), ...othersOf(question)];
+  const taken = [...hubNetwork(hub), ...ownBlocks(spoke), ...othersOf(question)];
   const wish = spoke.status?.network?.cidr;
   const wished = parseCidr(wish ?? "");
   if (wish !== undefined && wished && !collision(wished, hubNetwork(hub))) {
@@ -149,7 +150,7 @@ export function regionsToRead(question: Pick<NetworkQuestion, "spoke" | "hub" | 
   const own = known.map(addressRegion);
   if (spoke.spec.network.cidr !== undefined) return own;
   const all = candidatesOf(question);
-  const taken = [...hubNetwork(hub), ...podBlock(spoke), ...othersOf(question)];
+  const taken = [...hubNetwork(hub), ...ownBlocks(spoke), ...othersOf(question)];
   const searched = searches.map((most) => all.slice(0, most));
   const enough = searched.find(
     (blocks) =>

@@ -55,7 +55,14 @@ const regionsWithHub = ({
 });
 
 /**
- * What nodes and controllers look at, and pull images from.
+ * What the agent on a node does for Session Manager (Systems Manager User Guide, "Add Session Manager permissions to an existing IAM role"): of
+ * AmazonSSMManagedInstanceCore the sessions alone, not the parameters of the account. The condition that it is a node has no room here: only
+ * the roles of nodes get the policy.
+ */
+const sessionActions = ["ssm:UpdateInstanceI*", "ssmmessages:*"];
+
+/**
+ * What nodes and controllers look at, and pull images from, and shells on nodes.
  * @param also what else the statement of the cluster itself allows, because a statement more takes room: of another service, no action of
  * which matches a resource of the first
  */
@@ -79,6 +86,7 @@ export function readStatements(
         "elasticloadbalancing:Describe*",
         "kms:DescribeKey",
         "rds:DescribeDBInstances",
+        ...sessionActions,
       ],
       Resource: ["*"],
       // Where there are several, a statement of its own denies all others.

@@ -43,7 +43,7 @@ const unnamed = ({ Sid: _, ...statement }: Statement): Statement => statement;
 
 /** AWS managed policies that roles of spokes get, by name. No other can be attached to them. */
 const spokeManagedPolicies = [
-  ...new Set([managedPolicies, autoModePolicies].flatMap(({ cluster, node }) => [...cluster, ...node])),
+  ...new Set([managedPolicies, autoModePolicies].flatMap((policies) => Object.values(policies).flat())),
   volumeDriverPolicy,
 ];
 

@@ -30,6 +30,8 @@ export interface DeployerScope extends Scope {
 export const managedPolicies = {
   cluster: ["AmazonEKSClusterPolicy"],
   node: ["AmazonEC2ContainerRegistryPullOnly", "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy"],
+  /** Of nodes on which Session Manager opens shells. */
+  sessions: ["AmazonSSMManagedInstanceCore"],
 } as const;
 
 /** The hub's network, and the default security group of its VPC. */
@@ -134,6 +136,14 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Action: ["iam:PassRole"],
       Resource: [name.role(names.clusterRole), name.role(names.nodeRole)],
       Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
+    },
+    {
+      // The program compares the hub's block of Services with the stack's (components/service-block.ts); EKS knows no resource here.
+      Sid: "FindClusters",
+      Effect: "Allow",
+      Action: ["eks:ListClusters"],
+      Resource: ["*"],
+      Condition: { StringEquals: { "aws:RequestedRegion": scope.region } },
     },
     {
       // The program looks for a node group from before names followed from fields (HubNodes).

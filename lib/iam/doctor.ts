@@ -2,8 +2,8 @@ import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
  * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, the hub's version and access
- * entries, the principals in them, the trust policies of the workflows' roles, and names of secrets. Names of principals are the stack's
- * or yours; most others know no resource (Service Authorization Reference).
+ * entries, the principals in them, the trust policies of the workflows' roles, names of secrets, and whether its network reaches the
+ * internet. Names of principals are the stack's or yours; most others know no resource (Service Authorization Reference).
  */
 export const doctorPolicy = (): PolicyDocument =>
   policy({
@@ -15,6 +15,8 @@ export const doctorPolicy = (): PolicyDocument =>
       "ec2:DescribeInstances",
       "ec2:DescribeNatGateways",
       "ec2:DescribeSubnets",
+      "ec2:DescribeVpcBlockPublicAccessExclusions",
+      "ec2:DescribeVpcBlockPublicAccessOptions",
       "ec2:DescribeVpcEndpoints",
       "ec2:DescribeVpcs",
       "eks:DescribeCluster",

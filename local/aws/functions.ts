@@ -1,7 +1,13 @@
 import { DescribeAvailabilityZonesCommand, EC2Client } from "@aws-sdk/client-ec2";
-import { DescribeAddonVersionsCommand, EKSClient, paginateListNodegroups } from "@aws-sdk/client-eks";
+import {
+  DescribeAddonVersionsCommand,
+  EKSClient,
+  paginateListClusters,
+  paginateListNodegroups,
+} from "@aws-sdk/client-eks";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { Aws } from "./connection.ts";
+import { cluster } from "./eks/cluster.ts";
 import { nodeGroup } from "./eks/node-group.ts";
 import type { Properties } from "./properties.ts";
 
@@ -94,6 +100,27 @@ const getAddonVersion = lookup<{ addonName: string; kubernetesVersion: string }>
   },
 });
 
+const getClusters = lookup<object>({
+  arguments: [],
+  async call(aws) {
+    const names: string[] = [];
+    for await (const { clusters } of paginateListClusters({ client: aws.client(EKSClient) }, {}))
+      names.push(...(clusters ?? []));
+    return { id: aws.region, names, region: aws.region };
+  },
+});
+
+const getCluster = lookup<{ name: string }>({
+  arguments: ["name"],
+  required: ["name"],
+  async call(aws, { name }) {
+    const properties = await cluster.read(aws, name, {});
+    if (!properties) throw new Error(`EKS has no cluster ${name}`);
+    // The package has the lists of Terraform's data source here.
+    return { ...properties, kubernetesNetworkConfigs: [properties["kubernetesNetworkConfig"]], id: name, name };
+  },
+});
+
 const getNodeGroups = lookup<{ clusterName: string }>({
   arguments: ["clusterName"],
   required: ["clusterName"],
@@ -123,6 +150,8 @@ export const functions: Readonly<Record<string, AwsFunction>> = {
   "aws:index/getPartition:getPartition": getPartition,
   "aws:index/getRegion:getRegion": getRegion,
   "aws:eks/getAddonVersion:getAddonVersion": getAddonVersion,
+  "aws:eks/getCluster:getCluster": getCluster,
+  "aws:eks/getClusters:getClusters": getClusters,
   "aws:eks/getNodeGroup:getNodeGroup": getNodeGroup,
   "aws:eks/getNodeGroups:getNodeGroups": getNodeGroups,
 };

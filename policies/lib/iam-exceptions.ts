@@ -31,6 +31,8 @@ const clusterWildcards = [
 
 const boundary = "a boundary gives no rights: it is the most that the policies of a role can give";
 const reading = ["ec2:Describe*", "elasticloadbalancing:Describe*"];
+/** What an agent of Session Manager calls: ssmmessages has no other calls. */
+const sessions = ["ssm:UpdateInstanceI*", "ssmmessages:*"];
 /** Each stands for one call: IAM has too little room for their names. */
 const pulling = ["ecr:BatchC*", "ecr:BatchImport*", "ecr:GetAuth*", "ecr:GetDown*"];
 const pairs = "two or three calls on one thing, of the fleet's only; IAM has too little room for their names";
@@ -84,7 +86,7 @@ export const exceptions: readonly Exception[] = [
   {
     policy: "*-boundary",
     statement: "Read",
-    actions: [...reading, ...pulling],
+    actions: [...reading, ...pulling, ...sessions],
     allResources: true,
     reason: boundary,
   },

@@ -6,10 +6,12 @@ import { FluxSync } from "../../components/flux-sync.ts";
 import { HelmAddon, type Registries } from "../../components/helm-addon.ts";
 import type { HubCluster } from "../../components/hub-cluster.ts";
 import { HubNodes, type HubNodesArgs } from "../../components/hub-nodes.ts";
+import { sameServices } from "../../components/service-block.ts";
 import { charts, kubernetesVersions } from "../../components/versions.ts";
+import { outsideOfServices } from "../../infra/network.ts";
 import { type FixedNodeFields, nodeDigest } from "../../lib/node-groups.ts";
 import { project, type Run, recorded, runProgram, runStack, stackConfig } from "../support/program.ts";
-import { withNodeGroup } from "../support/program-mocks.ts";
+import { withNodeGroup, withServices } from "../support/program-mocks.ts";
 
 const own = (key: string) => `${project}:${key}`;
 
@@ -162,6 +164,21 @@ describe("the hub's node group", () => {
       expect(await nameWith(change)).toBe(digested());
   });
 
+  it("has nodes with shells by Session Manager only when the stack sets it", async () => {
+    const policies = async (change: Partial<HubNodesArgs>) => {
+      const { resources } = await recorded(
+        "test",
+        async () => new HubNodes("nodes", { cluster, ...fields, ...change }),
+      );
+      return resources.flatMap(({ inputs, type }) =>
+        type.endsWith("RolePolicyAttachment") ? [inputs["policyArn"]] : [],
+      );
+    };
+    const ofSessions = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore";
+    expect(await policies({})).not.toContain(ofSessions);
+    expect(await policies({ sessionManager: true })).toContain(ofSessions);
+  });
+
   it("keeps its name from before there were digests, as long as its fields are the wanted ones", async () => {
     const fromBefore = { ...fields, nodeGroupName: "fleet-hub-nodes", status: "ACTIVE" };
     expect(await withNodeGroup(fromBefore, () => nameWith())).toBe("fleet-hub-nodes");
@@ -170,6 +187,38 @@ describe("the hub's node group", () => {
     );
     expect(await withNodeGroup({ ...fromBefore, subnetIds: ["subnet-1"] }, () => nameWith())).toBe(digested());
     expect(await withNodeGroup({ ...fromBefore, status: "DELETING" }, () => nameWith())).toBe(digested());
+  });
+});
+
+describe("the block of Services", () => {
+  const range = async (config: Record<string, string>) => {
+    const { resources } = await runProgram("dev", { ...stackConfig("dev"), ...config });
+    return resources.find(({ type }) => type === "eks:index:Cluster")?.inputs["kubernetesServiceIpAddressRange"];
+  };
+  const wanted = { [own("serviceIpv4Cidr")]: "172.21.0.0/16" };
+
+  it("is the stack's for a new hub, and EKS's choice without one", async () => {
+    expect(await range({})).toBeUndefined();
+    expect(await range(wanted)).toBe("172.21.0.0/16");
+  });
+
+  it("is compared with that of a hub that exists", async () => {
+    expect(await withServices("172.21.0.0/16", () => range(wanted))).toBe("172.21.0.0/16");
+  });
+
+  it("is not changed, which would replace the hub", () => {
+    expect(sameServices("fleet-hub", "172.21.0.0/16", undefined)).toBe("172.21.0.0/16");
+    expect(() => sameServices("fleet-hub", "172.21.0.0/16", "172.20.0.0/16")).toThrow(
+      "serviceIpv4Cidr: got 172.21.0.0/16, but the EKS cluster fleet-hub has 172.20.0.0/16, which EKS can't change",
+    );
+  });
+
+  it("is outside of an existing VPC", () => {
+    expect(outsideOfServices("10.99.0.0/16", "")).toBe("10.99.0.0/16");
+    expect(outsideOfServices("10.99.0.0/16", "10.98.0.0/16")).toBe("10.99.0.0/16");
+    expect(() => outsideOfServices("10.99.0.0/16", "10.99.128.0/20")).toThrow(
+      "serviceIpv4Cidr: got 10.99.128.0/20, which overlaps 10.99.0.0/16",
+    );
   });
 });
 

@@ -78,6 +78,14 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ],
   ["a pool that overlaps the VPC", { spokeCidrPool: "10.0.0.0/8" }, "spokeCidrPool", "overlaps the hub's VPC"],
   [
+    "a block for Services that EKS rejects",
+    { serviceIpv4Cidr: "100.64.0.0/16" },
+    "serviceIpv4Cidr",
+    "from /12 to /24 inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16",
+  ],
+  ["Services in the VPC", { serviceIpv4Cidr: "10.0.128.0/20" }, "serviceIpv4Cidr", "overlaps vpcCidr"],
+  ["Services in the pool", { serviceIpv4Cidr: "10.64.0.0/16" }, "serviceIpv4Cidr", "overlaps spokeCidrPool"],
+  [
     "a pool smaller than a spoke's network",
     { spokeCidrPool: "10.64.0.0/19" },
     "spokeCidrPool",
@@ -601,6 +609,10 @@ describe("the configuration", () => {
       active: true,
     }));
     expect(problems({ sealingKeys: JSON.stringify(keys) })).toEqual([]);
+  });
+
+  it("takes a block for Services beside the VPC and the pool, and in an existing VPC leaves the VPC's to AWS", () => {
+    expect(problems({ serviceIpv4Cidr: "172.20.0.0/16" })).toEqual([]);
   });
 
   it("a pool of exactly one spoke's network is large enough", () => {

@@ -87,6 +87,18 @@ export async function withNodeGroup<T>(group: Properties, run: () => Promise<T>)
   }
 }
 
+let existingServices: string | undefined;
+
+/** Lets EKS have the hub, with a block of Services, while `run` asks for it. */
+export async function withServices<T>(serviceIpv4Cidr: string, run: () => Promise<T>): Promise<T> {
+  existingServices = serviceIpv4Cidr;
+  try {
+    return await run();
+  } finally {
+    existingServices = undefined;
+  }
+}
+
 /** What a provider answers. */
 export function invoked(token: string, inputs: Properties): Record<string, unknown> {
   switch (token) {
@@ -100,6 +112,10 @@ export function invoked(token: string, inputs: Properties): Record<string, unkno
       return { names: ["eu-central-1a", "eu-central-1b", "eu-central-1c"] };
     case "aws:ec2/getVpc:getVpc":
       return { id: inputs["id"], cidrBlock: "10.99.0.0/16" };
+    case "aws:eks/getClusters:getClusters":
+      return { names: existingServices ? ["fleet-dev-hub"] : [] };
+    case "aws:eks/getCluster:getCluster":
+      return { name: inputs["name"], kubernetesNetworkConfigs: [{ serviceIpv4Cidr: existingServices }] };
     case "aws:eks/getNodeGroups:getNodeGroups":
       return { names: existingNodeGroup ? [existingNodeGroup["nodeGroupName"]] : [] };
     case "aws:eks/getNodeGroup:getNodeGroup":

@@ -47,7 +47,7 @@ const ofProject = /^(?:\.|[\w.-]+\/eks-gitops-fleet)\/(\.github\/actions\/[\w-]+
 export function inlined(workflow: Workflow, action: (path: string) => CompositeAction): Workflow {
   const expand = (step: Step): readonly Step[] => {
     const [, path] = ofProject.exec(step.uses ?? "") ?? [];
-    return path === undefined ? [step] : [step, ...action(path).runs.steps];
+    return path === undefined ? [step] : [step, ...action(path).runs.steps.flatMap(expand)];
   };
   const jobs = Object.entries(workflow.jobs).map(
     ([name, job]) => [name, job.steps ? { ...job, steps: job.steps.flatMap(expand) } : job] as const,

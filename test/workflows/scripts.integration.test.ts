@@ -573,3 +573,47 @@ describe("an issue about drift", () => {
     expect(changes()).toEqual([]);
   });
 });
+
+describe("the login to Pulumi Cloud", () => {
+  const env = (token: string) => ({
+    ORGANIZATION: "acme",
+    TOKEN_SECRET: token,
+    EXPIRATION: "2h",
+    PULUMI_BACKEND_URL: "",
+    RUNNER_TEMP: dir,
+    GITHUB_ENV: join(dir, "env"),
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: "request-token",
+    ACTIONS_ID_TOKEN_REQUEST_URL: "https://id.example/?v=1",
+  });
+  const login = (token: string) => runs("up", "Log in to Pulumi Cloud", env(token));
+
+  test("exchanges GitHub's token for the organization, which is in no argument and stays in no file", () => {
+    program("curl", `cat > '${join(dir, "curl-config")}'; printf '{"value":"id-token"}'`);
+    program("pulumi", `cat "\${4#file://}" > '${join(dir, "id-token")}'`);
+    expect(login("")).toEqual({ status: 0, text: "" });
+    expect(read("curl-config")).toContain("Bearer request-token");
+    expect(read("id-token")).toBe("id-token\n");
+    const credentials = join(dir, "pulumi-credentials");
+    expect(read("called").trim().split("\n")).toEqual([
+      "--fail --silent --show-error --config - https://id.example/?v=1&audience=urn:pulumi:org:acme",
+      `login https://api.pulumi.com --oidc-token file://${credentials}/id-token --oidc-org acme --oidc-expiration 2h --default-org acme --non-interactive`,
+    ]);
+    expect(existsSync(join(credentials, "id-token"))).toBe(false);
+    expect(read("env")).toBe(`PULUMI_CREDENTIALS_PATH=${credentials}\n`);
+  });
+
+  test("fails where GitHub gives no token", () => {
+    program("curl", "exit 22");
+    program("pulumi", "exit 0");
+    expect(login("").status).not.toBe(0);
+  });
+
+  test("takes a token from Secrets Manager, masked", () => {
+    program("aws", "echo t0ken");
+    program("pulumi", `echo "$PULUMI_ACCESS_TOKEN" > '${join(dir, "token")}'`);
+    expect(login("pulumi/ci")).toEqual({ status: 0, text: "::add-mask::t0ken\n" });
+    expect(read("token")).toBe("t0ken\n");
+    expect(read("called")).toContain("--secret-id pulumi/ci");
+    expect(read("called")).toContain("login https://api.pulumi.com --default-org acme --non-interactive");
+  });
+});

@@ -76,6 +76,7 @@ const versionOf = ({ observed, plan }: Context, version: string) =>
 export function composeControlPlane(context: Context): void {
   const { composer, facts, names, plan, spoke, tags } = context;
   const { region, deletionProtection, endpoint, logRetentionDays, logTypes } = spoke.spec;
+  const { serviceIpv4Cidr } = spoke.spec.network;
   const role = clusterRole(context);
   composeRole(context, role);
   encryptionKey(context);
@@ -110,6 +111,9 @@ export function composeControlPlane(context: Context): void {
       encryptionConfig: { provider: { keyArn: known.keyArn }, resources: ["secrets"] },
       upgradePolicy,
       ...known.autoMode,
+      ...(serviceIpv4Cidr === undefined
+        ? {}
+        : { kubernetesNetworkConfig: { ...known.autoMode.kubernetesNetworkConfig, serviceIpv4Cidr } }),
       vpcConfig: {
         subnetIds: known.subnetIds,
         endpointPrivateAccess: true,

@@ -11,5 +11,8 @@ export const nodeRole = ({ names, spoke }: Pick<Context, "names" | "spoke">): Ro
   roleName: names.nodeRole,
   description: `Nodes of ${names.cluster}`,
   trust: nodeTrust,
-  managedPolicies: isAuto(spoke) ? autoModePolicies.node : managedPolicies.node,
+  managedPolicies: [
+    ...(isAuto(spoke) ? autoModePolicies.node : managedPolicies.node),
+    ...(spoke.spec.sessionManager ? managedPolicies.sessions : []),
+  ],
 });

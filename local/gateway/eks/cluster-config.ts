@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Cidr, networkOf, reservedFor } from "../../product.ts";
+import { type Cidr, isServiceBlock, networkOf, overlaps, parseCidr, reservedFor } from "../../product.ts";
 import { autoModeSettings, elasticLoadBalancing } from "./auto-mode.ts";
 import { invalidParameter } from "./errors.ts";
 import type { Cluster } from "./model.ts";
@@ -18,7 +18,18 @@ const authenticationMode = only(
   'set accessConfig.authenticationMode to "API": the aws-auth ConfigMap is not read here',
 );
 
+/** EKS API Reference, KubernetesNetworkConfigRequest. Services here keep the addresses of the embedded cloud. */
+const serviceIpv4Cidr = z.string().superRefine((text, context) => {
+  const block = parseCidr(text);
+  if (block === undefined || !isServiceBlock(block))
+    context.addIssue({
+      code: "custom",
+      message: `serviceIpv4Cidr: got ${text}, allowed is a block from /12 to /24 in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16`,
+    });
+});
+
 export const kubernetesNetworkConfig = structure({
+  serviceIpv4Cidr: serviceIpv4Cidr.optional(),
   ipFamily: only("ipv4", "use ipv4").optional(),
   elasticLoadBalancing: elasticLoadBalancing.optional(),
 });
@@ -129,6 +140,16 @@ export async function networkConfig(
   const missing = securityGroupIds.filter((id) => !groups.includes(id));
   if (missing.length > 0) throw invalidParameter(`The security group '${missing.join("', '")}' does not exist`);
   return { subnetIds, securityGroupIds, vpcId };
+}
+
+/** Throws InvalidParameterException when Services would be in a block of the VPC. */
+export async function expectOutside(context: EksContext, services: string | undefined, vpcId: string): Promise<void> {
+  const wanted = parseCidr(services ?? "");
+  if (wanted === undefined) return;
+  const { cidrs } = await context.aws.network(vpcId);
+  const block = cidrs.find((each) => overlaps(networkOf(each) as Cidr, wanted));
+  if (block !== undefined)
+    throw invalidParameter(`serviceIpv4Cidr: got ${services}, which overlaps ${block} of the VPC ${vpcId}`);
 }
 
 /** The endpoint access after a change: requested values over current ones. endpoint-access.ts enforces it. */

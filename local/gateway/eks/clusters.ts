@@ -92,6 +92,8 @@ async function createCluster(
     );
   if (encryptionConfig !== undefined) await config.expectKey(context, encryptionConfig);
   const vpc = await config.networkConfig(context, request.resourcesVpcConfig);
+  const { serviceIpv4Cidr } = request.kubernetesNetworkConfig ?? {};
+  await config.expectOutside(context, serviceIpv4Cidr, vpc.vpcId ?? "");
   const access = config.endpointAccess(request.resourcesVpcConfig, undefined);
   const isAdmin = accessConfig.bootstrapClusterCreatorAdminPermissions;
   const entry = isAdmin ? await bootstrapEntry(context, name, caller) : undefined;
@@ -110,7 +112,7 @@ async function createCluster(
       roleArn,
       resourcesVpcConfig: { ...vpc, ...access },
       kubernetesNetworkConfig: {
-        serviceIpv4Cidr: context.clusters.of(name).addresses(number).serviceCidr,
+        serviceIpv4Cidr: serviceIpv4Cidr ?? context.clusters.of(name).addresses(number).serviceCidr,
         ipFamily: "ipv4",
         elasticLoadBalancing: auto?.elasticLoadBalancing ?? { enabled: false },
       },

@@ -31,7 +31,7 @@ function expectArguments(
 const clusterMembers = [
   "name version authenticationMode serviceRole tags vpcId publicSubnetIds privateSubnetIds",
   "endpointPublicAccess endpointPrivateAccess publicAccessCidrs enabledClusterLogTypes encryptionConfigKeyArn",
-  "deletionProtection upgradePolicy skipDefaultNodeGroup skipDefaultSecurityGroups",
+  "kubernetesServiceIpAddressRange deletionProtection upgradePolicy skipDefaultNodeGroup skipDefaultSecurityGroups",
   "kubeProxyAddonOptions vpcCniOptions corednsAddonOptions providerCredentialOpts",
 ].flatMap((names) => names.split(" "));
 

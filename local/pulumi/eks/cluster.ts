@@ -43,6 +43,9 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
       encryptionConfig: keyArn && { provider: { keyArn }, resources: ["secrets"] },
       accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: true },
       upgradePolicy: args.upgradePolicy,
+      kubernetesNetworkConfig: args.kubernetesServiceIpAddressRange && {
+        serviceIpv4Cidr: args.kubernetesServiceIpAddressRange,
+      },
       deletionProtection: args.deletionProtection,
       tags: pulumi.output(tags).apply((all) => ({ Name: `${name}-eksCluster`, ...all })),
     }) as aws.eks.ClusterArgs,

@@ -32,6 +32,7 @@ describe("fleet doctor", () => {
       "backend",
       "quotas",
       "hub",
+      "network",
       "access to the hub",
       "secrets",
       "Git hosts",

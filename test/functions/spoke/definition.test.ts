@@ -95,6 +95,7 @@ describe("the definition of a Spoke", () => {
       logTypes: ["audit", "authenticator"],
       logRetentionDays: 90,
       kmsDeletionWindowDays: 30,
+      sessionManager: false,
       deletionProtection: false,
       deletionPolicy: "Delete",
     });

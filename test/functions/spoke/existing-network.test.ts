@@ -182,6 +182,33 @@ describe("a Spoke in a VPC that is there", () => {
     expect(kindsOf(world)).not.toContain("Cluster");
   });
 
+  test("rejects a VPC of another account, whose tags AWS RAM doesn't show", () => {
+    const world = told("vpc", { ownerId: "999999999999", tags: {} });
+    expect(problem(world)).toMatchObject({ status: "False", reason: "NetworkNotShared" });
+    expect(problem(world)?.message).toContain("belong to account 999999999999, which shares them by AWS RAM");
+    expect(problem(world)?.message).not.toContain("create-tags");
+    expect(kindsOf(world)).not.toContain("Cluster");
+    expect(kindsOf(told("vpc", { ownerId: "000000000000" }))).toContain("Cluster");
+  });
+
+  test("rejects a block for Services that overlaps the VPC", () => {
+    const asked = inShared();
+    const services = (serviceIpv4Cidr: string) =>
+      told(
+        "vpc",
+        { cidrBlock: "10.30.0.0/16" },
+        {
+          ...asked,
+          spec: { ...asked.spec, network: { ...asked.spec.network, serviceIpv4Cidr } },
+        },
+      );
+    const world = services("10.16.0.0/12");
+    expect(problem(world)).toMatchObject({ status: "False", reason: "InvalidNetwork" });
+    expect(problem(world)?.message).toContain("network.serviceIpv4Cidr 10.16.0.0/12 overlaps 10.30.0.0/16");
+    expect(kindsOf(world)).not.toContain("Cluster");
+    expect(kindsOf(services("10.31.0.0/16"))).toContain("Cluster");
+  });
+
   test("keeps its cluster when the owner takes the tag back, and says so", () => {
     const world = running(inShared());
     const before = [...world.live.keys()];

@@ -586,6 +586,13 @@ describe("the boundary of the fleet's roles", () => {
     ["ecr:BatchC*", ["ecr:BatchCheckLayerAvailability"]],
     ["ecr:BatchImport*", ["ecr:BatchImportUpstreamImage"]],
     ["ecr:GetAuth*", ["ecr:GetAuthorizationToken"]],
+    ["ssm:UpdateInstanceI*", ["ssm:UpdateInstanceInformation"]],
+    [
+      "ssmmessages:*",
+      ["CreateControlChannel", "CreateDataChannel", "OpenControlChannel", "OpenDataChannel"].map(
+        (call) => `ssmmessages:${call}`,
+      ),
+    ],
     ["rds:*DBSubnetGroup*", ["Create", "Delete", "Describe", "Modify"].map((verb) => `rds:${verb}DBSubnetGroup`)],
     ["rds:*Tags*", ["rds:AddTagsToResource", "rds:ListTagsForResource", "rds:RemoveTagsFromResource"]],
   ])("says %s for want of room, and AWS has no other call that it matches", async (pattern, calls) => {

@@ -145,7 +145,7 @@ export const iamExamples: readonly Example[] = [
   ]),
   managed("a policy of your own passes", attachment("arn:aws:iam::111111111111:policy/orders")),
   managed("administrator rights are stopped", attachment("arn:aws:iam::aws:policy/AdministratorAccess"), [
-    "the AWS managed policy AdministratorAccess is attached: allowed are AmazonEKSClusterPolicy, AmazonEC2ContainerRegistryPullOnly, AmazonEKSWorkerNodePolicy and AmazonEKS_CNI_Policy; write a policy with the rights that are needed",
+    "the AWS managed policy AdministratorAccess is attached: allowed are AmazonEKSClusterPolicy, AmazonEC2ContainerRegistryPullOnly, AmazonEKSWorkerNodePolicy, AmazonEKS_CNI_Policy and AmazonSSMManagedInstanceCore; write a policy with the rights that are needed",
   ]),
   managed("the names are a parameter", attachment("arn:aws:iam::aws:policy/ReadOnlyAccess"), [], {
     allowed: ["ReadOnlyAccess"],

@@ -5,8 +5,10 @@ import type { AwsConfig } from "../../../../cli/doctor/aws.ts";
 /** What AWS refuses a call with. */
 export class Refusal {
   readonly code: string;
-  constructor(code: string) {
+  readonly message: string;
+  constructor(code: string, message = `${code} of the test`) {
     this.code = code;
+    this.message = message;
   }
 }
 
@@ -37,8 +39,7 @@ const ofPath = (url = "") => paths.find(([path]) => path.test(url))?.[1] ?? "";
 
 const isXml = (operation: string, body: string) => body.includes(`Action=${operation}`);
 
-function refusal({ code }: Refusal, xml: boolean): { status: number; body: string } {
-  const message = `${code} of the test`;
+function refusal({ code, message }: Refusal, xml: boolean): { status: number; body: string } {
   if (!xml) return { status: 400, body: JSON.stringify({ __type: code, message, Message: message }) };
   const error = `<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   return {

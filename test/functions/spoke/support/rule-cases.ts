@@ -681,6 +681,81 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { network: { podCidr: "100.64.0.0/16" } } },
     refused: "network can't be changed",
   },
+  ...["10.0.0.0/12", "172.20.0.0/16", "192.168.5.0/24"].map((serviceIpv4Cidr) => ({
+    name: `a block for Services that is ${serviceIpv4Cidr}`,
+    change: { spec: { network: { cidr: "10.64.0.0/18", podCidr: "100.64.0.0/16", serviceIpv4Cidr } } },
+  })),
+  ...["10.0.0.0/11", "10.0.0.0/25", "172.20.0.1/16", "172.32.0.0/16", "100.64.0.0/16", "fd00::/16", "services"].map(
+    (serviceIpv4Cidr) => ({
+      name: `a block for Services that is ${serviceIpv4Cidr}`,
+      change: { spec: { network: { serviceIpv4Cidr } } },
+      refused: "network.serviceIpv4Cidr must be an IPv4 network from /12 to /24 inside",
+    }),
+  ),
+  {
+    name: "a block for Services in the network of the Spoke",
+    change: { spec: { network: { cidr: "10.64.0.0/18", serviceIpv4Cidr: "10.64.32.0/20" } } },
+    refused: "network.serviceIpv4Cidr 10.64.32.0/20 and network.cidr 10.64.0.0/18 overlap",
+  },
+  {
+    name: "a block for Services around the network of the Spoke",
+    change: { spec: { network: { cidr: "10.64.0.0/18", serviceIpv4Cidr: "10.64.0.0/12" } } },
+    refused: "overlap: choose blocks that share no address",
+  },
+  {
+    name: "a block for Services in a VPC that is there",
+    change: { spec: { network: { existing: shared, serviceIpv4Cidr: "172.20.0.0/16" } } },
+  },
+  {
+    name: "a block for Services later",
+    before: {},
+    change: { spec: { network: { serviceIpv4Cidr: "172.20.0.0/16" } } },
+    refused: "network can't be changed",
+  },
+  {
+    name: "another block for Services",
+    before: { spec: { network: { serviceIpv4Cidr: "172.20.0.0/16" } } },
+    change: { spec: { network: { serviceIpv4Cidr: "172.21.0.0/16" } } },
+    refused: "network can't be changed",
+  },
+  {
+    name: "a block for Services of a cluster that Cluster API makes",
+    change: {
+      spec: {
+        existing: { madeBy: "ClusterAPI" },
+        network: { cidr: "10.100.0.0/16", serviceIpv4Cidr: "172.20.0.0/16" },
+      },
+    },
+    refused: "existing.madeBy can't go with network.endpoints, podCidr, serviceIpv4Cidr",
+  },
+  { name: "shells on nodes", change: { spec: { sessionManager: true } } },
+  { name: "shells on nodes later", before: {}, change: { spec: { sessionManager: true } } },
+  {
+    name: "shells on nodes of EKS Auto Mode",
+    change: { spec: { compute: "auto", sessionManager: true } },
+    refused: "sessionManager can't go with compute auto",
+  },
+  {
+    name: "shells on nodes that Cluster API makes",
+    change: { spec: { existing: { madeBy: "ClusterAPI" }, network: { cidr: "10.100.0.0/16" }, sessionManager: true } },
+    refused: "sessionManager can't go with existing.madeBy",
+  },
+  ...[[], ["ssm"], ["ssmmessages"]].map((some) => ({
+    name: `shells on nodes without internet access, with the endpoints ${some.join()}`,
+    change: {
+      spec: { sessionManager: true, network: { natGateways: "isolated", endpoints: [...isolatedServices, ...some] } },
+    },
+    refused: "sessionManager with network.natGateways isolated needs ssm and ssmmessages",
+  })),
+  {
+    name: "shells on nodes without internet access, with endpoints of Systems Manager",
+    change: {
+      spec: {
+        sessionManager: true,
+        network: { natGateways: "isolated", endpoints: [...isolatedServices, "ssm", "ssmmessages"] },
+      },
+    },
+  },
   { name: "endpoints", change: { spec: { network: { endpoints: ["ecr.api", "dynamodb"] } } } },
   { name: "endpoints later", before: {}, change: { spec: { network: { endpoints: ["sts"] } } } },
   {

@@ -112,8 +112,18 @@ describe("CreateCluster", () => {
     ["a member that is not served", { remoteNetworkConfig: {} }, /remoteNetworkConfig is not served/],
     [
       "a nested member that is not served",
-      { kubernetesNetworkConfig: { serviceIpv4Cidr: "10.0.0.0/16" } },
-      /serviceIpv4Cidr is not served/,
+      { kubernetesNetworkConfig: { serviceIpv6Cidr: "fd00::/108" } },
+      /serviceIpv6Cidr is not served/,
+    ],
+    [
+      "Services in a block that is not private",
+      { kubernetesNetworkConfig: { serviceIpv4Cidr: "100.64.0.0/16" } },
+      /serviceIpv4Cidr: got 100\.64\.0\.0\/16/,
+    ],
+    [
+      "Services in a block of the VPC",
+      { kubernetesNetworkConfig: { serviceIpv4Cidr: "10.0.64.0/20" } },
+      /overlaps 10\.0\.0\.0\/16 of the VPC vpc-1/,
     ],
     ["an unknown log type", { logging: { clusterLogging: [{ types: ["kubelet"], enabled: true }] } }, /kubelet/],
   ])("refuses %s", async (_what, over, message) => {
@@ -121,6 +131,12 @@ describe("CreateCluster", () => {
     expect([status, error]).toEqual([400, "InvalidParameterException"]);
     expect(body.message).toMatch(message);
     expect(eks.store.list()).toEqual([]);
+  });
+
+  test("reports the block of Services that the request names", async () => {
+    const asked = clusterBody("hub", { kubernetesNetworkConfig: { serviceIpv4Cidr: "172.20.0.0/16" } });
+    expect((await eks.call("POST", "/clusters", asked)).status).toBe(200);
+    expect((await describeHub()).kubernetesNetworkConfig).toMatchObject({ serviceIpv4Cidr: "172.20.0.0/16" });
   });
 
   test("tries a failed start again, and says FAILED with the reason when it keeps failing", async () => {
