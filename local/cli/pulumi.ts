@@ -66,25 +66,35 @@ export interface InstanceFacts {
 
 /**
  * What an instance lays over a stack's values: its own facts where the stack uses its Git server and its chart mirror, the
- * emulated account where the stack names the accounts that it may run in, and the address by which the embedded cloud knows
- * this machine where a public endpoint still names a sample's network, which AWS refuses.
+ * emulated account where the stack names the accounts that it may run in, and networks of this machine where an endpoint still
+ * names a sample's network, which AWS or the program rejects.
  */
 export function overrides(config: Config, facts: InstanceFacts): Config {
-  const cidrsKey = `${PROJECT}:endpointPublicAccessCidrs`;
-  const ownCidrs = networksOf(config[cidrsKey]);
-  const machine = `${MACHINE.publicAddress}/32`;
   const own: Config[] = [
     usesGit(config, facts) ? qualified(facts.git.values) : {},
     usesMirror(config, facts) ? qualified(facts.mirrors.values) : {},
     config["aws:allowedAccountIds"] === undefined ? {} : { "aws:allowedAccountIds": [ACCOUNT] },
-    ownCidrs.some(isPlaceholder) ? { [cidrsKey]: ownCidrs.map((text) => (isPlaceholder(text) ? machine : text)) } : {},
+    networksOf(config, "endpointPublicAccessCidrs", `${MACHINE.publicAddress}/32`),
+    networksOf(config, "endpointPrivateAccessCidrs", CONNECTED_NETWORK),
   ];
   return Object.assign({}, ...own);
 }
 
-/** The networks that the program reads from a value, which may be a list or its JSON; none from one that it refuses or that is encrypted. */
-const networksOf = (value: unknown): readonly string[] =>
-  keys.endpointPublicAccessCidrs.parse(typeof value === "string" ? value : JSON.stringify(value ?? null)) ?? [];
+/** Stands for a network that is connected to a hub's VPC: nothing reaches a private endpoint from there. */
+const CONNECTED_NETWORK = "10.20.0.0/16";
+
+/** A setting whose networks for documentation are replaced; nothing if it has none, is encrypted or is rejected by the program. */
+function networksOf(
+  config: Config,
+  setting: "endpointPublicAccessCidrs" | "endpointPrivateAccessCidrs",
+  replacement: string,
+): Config {
+  const key = `${PROJECT}:${setting}`;
+  const value = config[key];
+  const networks = keys[setting].parse(typeof value === "string" ? value : JSON.stringify(value ?? null)) ?? [];
+  if (!networks.some(isPlaceholder)) return {};
+  return { [key]: networks.map((text) => (isPlaceholder(text) ? replacement : text)) };
+}
 
 /** Whether a network is one for documentation (RFC 5737), as in the sample stacks. */
 function isPlaceholder(text: string): boolean {

@@ -37,6 +37,14 @@ test("a public endpoint that still names a sample's network names this machine i
   expect(overrides({ [cidrs]: ["5.6.7.0/24", "10.0.0.0/8", "office"] }, facts)).toEqual({});
 });
 
+test("a private endpoint that still names a sample's network names a connected one instead", () => {
+  const cidrs = "eks-gitops-fleet:endpointPrivateAccessCidrs";
+  expect(overrides({ [cidrs]: ["192.0.2.0/24", "10.1.0.0/16"] }, facts)).toEqual({
+    [cidrs]: ["10.20.0.0/16", "10.1.0.0/16"],
+  });
+  expect(overrides({ [cidrs]: ["10.1.0.0/16"] }, facts)).toEqual({});
+});
+
 test("networks are read as the program reads them: `pulumi config set` without --path writes JSON, and what is not a list stays", () => {
   const cidrs = "eks-gitops-fleet:endpointPublicAccessCidrs";
   expect(overrides({ [cidrs]: '["203.0.113.0/24","5.6.7.0/24"]' }, facts)).toEqual({
