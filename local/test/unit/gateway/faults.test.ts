@@ -149,6 +149,7 @@ describe("the faults of an instance", () => {
     certificatesExpired: false,
     kubeletConfig: {},
     clockAheadSeconds: 0,
+    requiredTags: [],
     heldAnswers: [],
   };
 
