@@ -216,7 +216,12 @@ export class HubCluster extends pulumi.ComponentResource {
           kubernetesServiceIpAddressRange: unchangedServices(clusterName, args.serviceIpv4Cidr, { parent: this }),
         }),
         kubeProxyAddonOptions: { version: this.addonVersion("kube-proxy") },
-        vpcCniOptions: { addonVersion: this.addonVersion("vpc-cni"), enableNetworkPolicy: true },
+        vpcCniOptions: {
+          addonVersion: this.addonVersion("vpc-cni"),
+          enableNetworkPolicy: true,
+          // An interface that the VPC CNI adds to a node has no tags of the launch template.
+          ...(tags && { configurationValues: { env: { ADDITIONAL_ENI_TAGS: JSON.stringify(tags) } } }),
+        },
         // CoreDNS needs nodes: HubNodes makes it.
         corednsAddonOptions: { enabled: false },
         ...(tags && { tags: { ...tags } }),

@@ -93,8 +93,8 @@ export interface HubNodesArgs {
    */
   readonly permissionsBoundary?: pulumi.Input<string> | undefined;
   /**
-   * Tags of role, launch template, instances, volumes, node group and add-ons.
-   * @default those of the AWS provider (`aws:defaultTags`), which instances and volumes don't get: they have a `Name` only
+   * Tags of role, launch template, instances, network interfaces, volumes, node group and add-ons.
+   * @default those of the AWS provider (`aws:defaultTags`), which instances, network interfaces and volumes don't get: they have a `Name` only
    */
   readonly tags?: Tags | undefined;
 }
@@ -145,7 +145,7 @@ export class HubNodes extends pulumi.ComponentResource {
       {
         name: nodeGroupName,
         ...nodeTemplate(diskSize),
-        tagSpecifications: ["instance", "volume"].map((resourceType) => ({
+        tagSpecifications: ["instance", "network-interface", "volume"].map((resourceType) => ({
           resourceType,
           tags: { ...tags, Name: nodeGroupName },
         })),

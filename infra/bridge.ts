@@ -117,6 +117,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         environment: settings.environment,
         tenant: settings.tenant,
         fleet: settings.fleet,
+        tags: settings.tags,
         databases: noDatabases,
         identitySource: identitySource(settings),
         volumeProvisioner: "ebs.csi.aws.com",

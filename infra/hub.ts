@@ -3,14 +3,14 @@ import type { HubNodes, HubNodesArgs } from "../components/hub-nodes.ts";
 import type { IrsaRoleArgs } from "../components/irsa-role.ts";
 import type { ClusterNetwork } from "../components/network.ts";
 import type { IdentitySource } from "../lib/bridge-facts.ts";
-import { clusterTag, fleetTag, type Tags } from "../lib/labels.ts";
+import { clusterTags } from "../lib/company-tags.ts";
+import type { Tags } from "../lib/labels.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import type { Settings } from "./settings.ts";
 
 /** Tags of every AWS resource: IAM policies and people tell fleets and clusters apart by them. */
-export function tags({ fleet, environment }: Settings): Tags {
-  return { [fleetTag]: fleet, [clusterTag]: hubName, environment };
-}
+export const tags = ({ tags: ofCompany, fleet, environment }: Settings): Tags =>
+  clusterTags({ tags: ofCompany, fleet, cluster: hubName, environment });
 
 /** The role of Argo CD can be among the administrators already. */
 const administrators = ({ clusterAdmins, argocdHubAdmin, argocdRoleArn }: Settings): string[] =>

@@ -15,6 +15,7 @@ import { notificationRules } from "./notification-rules.ts";
 import { registryRules } from "./registry-rules.ts";
 import { sealingRules } from "./sealing-rules.ts";
 import type { Readable } from "./settings.ts";
+import { tagRules } from "./tag-rules.ts";
 
 export type Rule = (settings: Readable) => readonly Problem[];
 
@@ -187,4 +188,5 @@ export const rules: readonly Rule[] = [
   notificationRules,
   addonRules,
   accountRules,
+  tagRules,
 ];

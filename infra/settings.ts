@@ -10,6 +10,7 @@ import { notificationKeys } from "./notification-keys.ts";
 import { serviceQuotaKey } from "./quota-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
 import { formerSealingKeyList, sealingKeyList } from "./sealing-keys.ts";
+import { companyTagsKey } from "./tag-keys.ts";
 
 /** CIDR of public addresses. AWS shows a person's own at checkip.amazonaws.com. */
 export const ownAddress = '"$(curl -s https://checkip.amazonaws.com)/32"';
@@ -54,6 +55,7 @@ export const keys = {
   fleet: text(/^[a-z][-a-z0-9]*[a-z0-9]$/, "lower-case letters, digits and hyphens, beginning with a letter", "fleet"),
   environment: label("dev"),
   tenant: label("platform"),
+  tags: companyTagsKey,
   kubernetesVersion: text(/^\d+\.\d+$/, "a minor version in quotes", '"1.35"'),
 
   vpcCidr,

@@ -6,6 +6,8 @@ import {
   type WorkloadIdentity,
 } from "./bridge-facts.ts";
 import { type Form, is } from "./bridge-forms.ts";
+import { clusterTags } from "./company-tags.ts";
+import type { Tags } from "./labels.ts";
 
 /** A key that says in another way what facts say; nobody reads it back. */
 interface Derived<Key extends string = string> extends Contract<Key> {
@@ -34,6 +36,21 @@ function addonIdentities({ addons, identities }: ClusterMetadata): string {
   });
   return JSON.stringify(Object.fromEntries(rows));
 }
+
+/** The tags of everything in AWS that belongs to a cluster. */
+const tagsOf = ({ tags, fleet, name: cluster, environment, aws: { clusterName: eksCluster } }: ClusterMetadata): Tags =>
+  clusterTags({ tags, fleet, cluster, eksCluster, environment });
+
+const listed = (tags: Tags): string => JSON.stringify(Object.entries(tags).map(([key, value]) => ({ key, value })));
+
+/** {@link tagsOf} the cluster of the examples. */
+const exampleTags = clusterTags({
+  tags: { "cost-center": "4711" },
+  fleet: "fleet",
+  cluster: "payments",
+  eksCluster: "fleet-spoke-payments",
+  environment: "dev",
+});
 
 export const derivedKeys = [
   derive("quote", "a double quote, for values that look like numbers (1)", is.quote, () => is.quote.example),
@@ -76,6 +93,33 @@ export const derivedKeys = [
       JSON.stringify(
         (aws.loadBalancerCidrs.length > 0 ? aws.loadBalancerCidrs : [NOBODY]).map((cidr) => ({ ipBlock: { cidr } })),
       ),
+  ),
+  derive(
+    "aws_tags",
+    "tags of everything in AWS that belongs to the cluster, `company_tags` and the fleet's: `tags: $" + "{aws_tags}`",
+    { ...is.map, example: JSON.stringify(exampleTags) },
+    (metadata) => JSON.stringify(tagsOf(metadata)),
+  ),
+  derive(
+    "aws_tag_list",
+    "`aws_tags` as a list of `key` and `value`, as ACK has them",
+    { ...is.list, example: listed(exampleTags), absent: "[]" },
+    (metadata) => listed(tagsOf(metadata)),
+  ),
+  derive(
+    "company_tags_and",
+    "beginning of a JSON object with `company_tags`, for a manifest that sets other tags of its own after it, without a blank: " +
+      "`tags: $" +
+      '{company_tags_and}"fleet.internal/fleet":"$' +
+      '{fleet}"}`',
+    {
+      is: "beginning of a JSON object",
+      pattern: "^\\{(.*,)?$",
+      example: '{"cost-center":"4711",',
+      json: true,
+      absent: "{",
+    },
+    ({ tags }) => `${JSON.stringify(tags).slice(0, -1)}${Object.keys(tags).length === 0 ? "" : ","}`,
   ),
   derive(
     "pod_annotations",

@@ -37,6 +37,13 @@ export const clusterFacts = {
   environment: fact("environment", "environment of the cluster", is.name, "dev"),
   tenant: fact("tenant", "team that owns the cluster", is.name),
   fleet: fact("fleet", "name of the fleet, the prefix of its names in AWS", is.name, "fleet"),
+  tags: forHub(
+    fact(
+      "company_tags",
+      "tags of the company on everything in AWS: `tags` of the stack, of a spoke with its `spec.tags`",
+      is.tags,
+    ),
+  ),
   aws: {
     accountId: fact("aws_account_id", "account of the cluster", is.account),
     region: fact("aws_region", "region of the cluster", is.region),

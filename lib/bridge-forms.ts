@@ -1,5 +1,6 @@
 import { fromBase64, inBase64 } from "./base64.ts";
 import { volumeProvisioners } from "./eks-baseline.ts";
+import type { Tags } from "./labels.ts";
 import { prefixOf } from "./registries.ts";
 
 /** Where spokes may be, by the ID of the account. */
@@ -149,6 +150,15 @@ export const is = {
     absent: "{}",
     encode: (files: Readonly<Record<string, string>>) => JSON.stringify(inBase64(files)),
     decode: (value): Readonly<Record<string, string>> => fromBase64(JSON.parse(value) as Record<string, string>),
+  },
+  tags: {
+    ...json,
+    is: "JSON object",
+    pattern: "^\\{.*\\}$",
+    example: '{"cost-center":"4711"}',
+    absent: "{}",
+    encode: (tags: Tags) => JSON.stringify(tags),
+    decode: (value): Tags => JSON.parse(value) as Tags,
   },
   map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true, absent: "{}" },
   credential: {

@@ -52,7 +52,6 @@ function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<stri
   return {
     "aws:region": request.region || undefined,
     "aws:allowedAccountIds": [request.account],
-    "aws:defaultTags": undefined,
     ...Object.fromEntries(Object.entries(ofProject).map(([key, value]) => [`${name}:${key}`, value])),
   };
 }
@@ -109,6 +108,8 @@ export async function stackDifferences(file: string, text: string, { name }: Pro
   ) as [Record<string, unknown>, Record<string, unknown>];
   return [...new Set([...Object.keys(wanted), ...Object.keys(there)])].flatMap((key) => {
     const ours = key.startsWith(`${name}:`) ? key.slice(name.length + 1) : undefined;
+    // The owner's own: init sets none.
+    if (key === "aws:defaultTags") return [];
     if (isDeepStrictEqual(there[key], wanted[key]) || isEncrypted(there[key]) || isSecret(ours ?? "")) return [];
     // Keys that init does not know may contain anything, such as an AWS access key.
     const known = key in wanted || (ours !== undefined && ours in keys);

@@ -1,4 +1,5 @@
 import type { ControlPlaneLogType } from "../../lib/eks-baseline.ts";
+import type { Tags } from "../../lib/labels.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
 import type { EndpointService } from "./endpoints.ts";
@@ -40,6 +41,8 @@ export interface SpokeSpec {
   /** How calls that tell of pushes are signed; undefined where nobody calls. */
   readonly gitReceiver?: ReceiverType;
   readonly tenant: string;
+  /** Tags of a company, beside those of the stack. */
+  readonly tags?: Tags;
   readonly account?: { readonly id: string; readonly providerConfigRef: ProviderConfigRef };
   readonly network: {
     readonly cidr?: string;

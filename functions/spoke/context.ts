@@ -1,4 +1,4 @@
-import { clusterTag, fleetTag, principalTags } from "../../lib/labels.ts";
+import { clusterTags } from "../../lib/company-tags.ts";
 import type { Spoke } from "./api.ts";
 import { Composer } from "./composer.ts";
 import { existingIds } from "./existing.ts";
@@ -12,6 +12,7 @@ import { isLetGo } from "./orphan.ts";
 import type { Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
+import { companyTags } from "./tags.ts";
 
 /** Everything that the parts of a spoke are made from. */
 export interface Context extends Surroundings {
@@ -28,7 +29,7 @@ export interface Context extends Surroundings {
   readonly composer: Composer;
   /** Whether everything in AWS is to outlive the Spoke. */
   readonly orphan: boolean;
-  /** The spoke's tags, and a `Name` for people. */
+  /** The spoke's tags with those of the company, and a `Name` for people. */
   readonly tags: (name?: string) => Record<string, string>;
 }
 
@@ -42,16 +43,20 @@ export function contextOf(args: ContextArgs): Context {
   const { spec, metadata } = spoke;
   const surroundings = surroundingsOf(spoke, hub);
   const orphan = isLetGo(spoke) || isForeign(observed);
+  const tags = clusterTags({
+    tags: companyTags(args),
+    fleet: hub.fleet,
+    cluster: metadata.name,
+    eksCluster: surroundings.names.cluster,
+    environment: spec.environment,
+  });
   return {
     ...args,
     ...surroundings,
     orphan,
     facts: new Facts(observed),
     tags: (name) => ({
-      [fleetTag]: hub.fleet,
-      [clusterTag]: metadata.name,
-      [principalTags.cluster]: surroundings.names.cluster,
-      environment: spec.environment,
+      ...tags,
       ...(name === undefined ? {} : { Name: `${surroundings.names.cluster}-${name}` }),
     }),
     composer: new Composer({

@@ -17,6 +17,7 @@ import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import { surroundingsOf } from "./surroundings.ts";
+import { companyTagProblems } from "./tags.ts";
 import { compareVersions, nextVersion } from "./versions.ts";
 import { zoneProblem } from "./zones.ts";
 
@@ -139,6 +140,7 @@ export function plan(question: PlanQuestion): Plan {
     ...addonProblems(question),
     ...argocdProblems(question),
     ...bucketProblems({ spoke, names }),
+    ...companyTagProblems(question),
     ...podIdentityProblems(question),
     ...releaseProblem(question),
     ...madeElsewhereProblems(spoke, observed),

@@ -25,7 +25,7 @@ const settings = loadAccountSettings();
 const { fleet } = settings;
 const names = fleetNames(fleet);
 const hub = hubOf(settings.secretsKeyArn);
-const tags = { [fleetTag]: fleet };
+const tags = { ...settings.tags, [fleetTag]: fleet };
 
 const place = pulumi.output(awsAccount()).apply(({ accountId, partition, dnsSuffix }) => {
   const problem = accountProblem({ accountId, partition }, hub.keyArn);

@@ -10,6 +10,7 @@ import { type RawConfig, readKey, readKeys } from "../config.ts";
 import { type Key, setCommandOf } from "../forms.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
+import { tagRules } from "../tag-rules.ts";
 import { hubOf } from "./places.ts";
 
 /** The keys of an account's stack, as Pulumi.yaml beside this file describes them. Those that the hub has too are read as the hub's. */
@@ -19,6 +20,7 @@ const keys = {
   regions: regionList,
   addonPermissions: addonPermissionList,
   permissionsBoundary: hubKeys.permissionsBoundary,
+  tags: hubKeys.tags,
 } as const;
 
 type Name = keyof typeof keys;
@@ -66,6 +68,7 @@ export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>
       ...fleetNameRule(settings),
       ...addonRules(settings),
       ...lengthRules(settings),
+      ...tagRules(settings),
     ],
   };
 }

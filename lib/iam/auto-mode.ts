@@ -24,6 +24,27 @@ export const autoModePolicies = {
 const made = { StringEquals: { [`aws:RequestTag/${autoModeTags.cluster}`]: ownCluster } };
 const own = { StringEquals: { [`aws:ResourceTag/${autoModeTags.cluster}`]: ownCluster } };
 
+/**
+ * Lets a control plane give what it creates a company's tags, by a NodeClass or by annotations: AWS's managed policies allow EKS' own tags only (EKS
+ * User Guide, "Amazon EKS Auto Mode cluster IAM role", "Custom AWS tags for EKS Auto resources").
+ */
+export const autoModeTagPolicy = (): PolicyDocument =>
+  policy({
+    Sid: "CreateWithTags",
+    Effect: "Allow",
+    Action: [
+      ...ec2Actions([
+        ...["CreateFleet", "CreateLaunchTemplate", "CreateNetworkInterface", "CreateSecurityGroup", "CreateSnapshot"],
+        ...["CreateVolume", "RunInstances"],
+      ]),
+      ...["CreateListener", "CreateLoadBalancer", "CreateRule", "CreateTargetGroup"].map(
+        (call) => `elasticloadbalancing:${call}`,
+      ),
+    ],
+    Resource: ["*"],
+    Condition: made,
+  });
+
 type AutoModeScope = Scope & { readonly fleet: string; readonly spokePrefix: string };
 
 /**

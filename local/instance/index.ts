@@ -5,7 +5,7 @@ export { clusterIdOf, parseClusterId } from "./cluster-id.ts";
 export { CommandError, run } from "./command.ts";
 export { type EndpointAccess, filterEndpoints } from "./endpoints.ts";
 export { orMissing, readFolder, readJson, readText, writeAtomic } from "./files.ts";
-export { expectUnmounted, folderProblem, INSTANCE_FOLDER, isWithin, removeOwned } from "./folder.ts";
+export { ensureOwned, expectUnmounted, folderProblem, INSTANCE_FOLDER, isWithin, removeOwned } from "./folder.ts";
 export { currentInstance, defaultDir, findInstance, listInstances, openInstance, releaseInstance } from "./instance.ts";
 export { leftovers } from "./leftovers.ts";
 export { tryLock, withLock } from "./lock.ts";

@@ -37,5 +37,6 @@ describe("the order of an upgrade", () => {
 test("the versions on offer are those of the program, with the versions of their add-ons", () => {
   const offered = offeredVersions();
   expect(offered.map(([minor]) => minor)).toEqual(kubernetesVersions);
-  for (const [, addons] of offered) expect(Object.keys(addons)).toEqual(["vpc-cni", "kube-proxy", "coredns"]);
+  for (const [, addons] of offered)
+    expect(Object.keys(addons)).toEqual(["vpc-cni", "kube-proxy", "coredns", "aws-ebs-csi-driver"]);
 });

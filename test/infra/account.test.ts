@@ -143,7 +143,7 @@ describe("the configuration of an account's stack", () => {
       region: undefined,
     });
   const complete = {
-    ...{ fleet: "fleet", secretsKeyArn, regions: "[]", addonPermissions: "[]", permissionsBoundary: "" },
+    ...{ fleet: "fleet", secretsKeyArn, regions: "[]", addonPermissions: "[]", permissionsBoundary: "", tags: "{}" },
   };
 
   it("has the keys that its Pulumi.yaml describes", () => {
@@ -154,7 +154,7 @@ describe("the configuration of an account's stack", () => {
   it("is refused with every problem at once", () => {
     const { problems } = read({
       ...{ fleet: "Fleet", secretsKeyArn: "alias/fleet-secrets", regions: '["here"]', permissionsBoundary: "x" },
-      ...{ addonPermissions: '[{"actions":["iam:CreateRole"]}]', region: "eu-west-1" },
+      ...{ addonPermissions: '[{"actions":["iam:CreateRole"]}]', region: "eu-west-1", tags: '{"Name":"x"}' },
     });
     expect(problems.map(({ key }) => key)).toEqual([
       "region",
@@ -163,6 +163,7 @@ describe("the configuration of an account's stack", () => {
       "regions",
       "permissionsBoundary",
       "addonPermissions",
+      "tags.Name",
     ]);
     expect(problems.find(({ key }) => key === "secretsKeyArn")?.remedy).toBe(
       "pulumi config set --plaintext secretsKeyArn 'arn:aws:kms:<region>:<account of the hub>:key/<id>'",

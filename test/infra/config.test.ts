@@ -38,6 +38,14 @@ const former = {
 
 /** What is changed in a good configuration, the key that is blamed, and a part of the message. */
 const bad: [string, Record<string, string | undefined>, string, string][] = [
+  ["a tag that is the fleet's own", { tags: '{"Environment":"prod"}' }, "tags.Environment", "which nothing overrides"],
+  ["a tag that a controller can't take", { tags: '{"a=b":"c"}' }, "tags.a=b", "has a key that not every AWS service"],
+  [
+    "a tag whose value is a number",
+    { tags: '{"cost-center":4711}' },
+    "tags",
+    "values that look like numbers in quotes",
+  ],
   ["a VPC block with host bits", { vpcCidr: "10.0.0.1/16" }, "vpcCidr", "has a value that is not allowed"],
   ["a VPC block that is too large", { vpcCidr: "10.0.0.0/8" }, "vpcCidr", "from /16 to /24"],
   [

@@ -160,6 +160,27 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
   });
 });
 
+describe("a stack with tags of a company", () => {
+  const tags = { "cost-center": "4711", owner: "platform" };
+
+  it("has them on everything that has the fleet's, under these, and tells Git of them", async () => {
+    const made = await runStack("dev", { "eks-gitops-fleet:tags": JSON.stringify(tags) });
+    const fleets = one("dev", "aws:kms/key:Key::secrets-key").inputs["tags"] as object;
+    const tagged = made.resources.filter(({ inputs }) => "fleet.internal/fleet" in Object(inputs["tags"]));
+    const before = run("dev").resources.filter(({ inputs }) => "fleet.internal/fleet" in Object(inputs["tags"]));
+    expect(tagged.map(id).sort()).toEqual(before.map(id).sort());
+    const { Name: _, ...own } = fleets as Record<string, string>;
+    for (const resource of tagged) expect(resource.inputs["tags"], id(resource)).toMatchObject({ ...tags, ...own });
+    const template = made.resources.find(({ name }) => name === "hub-nodes-template")?.inputs ?? {};
+    for (const { resourceType, tags: ofType } of template["tagSpecifications"])
+      expect(ofType, resourceType).toMatchObject({ ...tags, ...own });
+    const cluster = made.resources.find(({ type }) => type === "eks:index:Cluster")?.inputs ?? {};
+    const { env } = cluster["vpcCniOptions"].configurationValues;
+    expect(JSON.parse(env.ADDITIONAL_ENI_TAGS)).toEqual({ ...tags, ...own });
+    expect(JSON.parse((made.outputs["bridgeData"] as Record<string, string>)["company_tags"] ?? "")).toEqual(tags);
+  });
+});
+
 describe("a stack with private mirrors", () => {
   const credential = {
     "eks-gitops-fleet:pullSecret": '{"auths":{"registry.example":{"username":"fleet","password":"t0ps3cret"}}}',

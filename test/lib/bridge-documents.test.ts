@@ -44,6 +44,7 @@ describe("the documents of the bridge contract", () => {
     const brought = [...info.matchAll(/^ {2}(\w+): /gm)].map(([, key]) => key);
     const own = Object.values(bridgeKeys).filter(({ forHub }) => forHub);
     expect(own.map(({ key }) => key)).toEqual([
+      "company_tags",
       "sealing_key_arns",
       "gitops_system_signers",
       "gitops_workloads_signers",

@@ -139,11 +139,14 @@ describe("the boundary of add-ons, permitted as the pages of ACK's controllers s
 /** The overlay of an environment as Flux applies it on the spoke blue. */
 const overlay = (name: string): Manifest[] =>
   build(join(repos, "payment-app-manifests", "overlays", name)).map((object) => substituted(object, facts));
+const tags = { "cost-center": "4711", "fleet.internal/fleet": "fleet", "fleet.internal/cluster": "blue" };
 const facts = {
   aws_account_id: "000000000000",
   aws_cluster_name: cluster,
   aws_partition: "aws",
   aws_region: "us-east-1",
+  aws_tag_list: JSON.stringify(Object.entries(tags).map(([key, value]) => ({ key, value }))),
+  aws_tags: JSON.stringify(tags),
   cluster_name: "blue",
   environment: "dev",
   fleet: "fleet",

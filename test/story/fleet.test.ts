@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { leftovers, listInstances } from "@eks-gitops-fleet/local/instance";
+import { setFaults } from "@eks-gitops-fleet/local/gateway";
+import { ensureOwned, INSTANCE_FOLDER, leftovers, listInstances } from "@eks-gitops-fleet/local/instance";
 import { command, machineState } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FLEET, hubCluster, type OwnInstance, ownInstance, spokeCluster } from "../e2e/support/own-instance.ts";
@@ -42,6 +43,9 @@ const cli = (name: string, args: readonly string[] = []) =>
   execute(process.execPath, [join(root, "local", "cli", name), ...args], { env: { FLEET_LOCAL_DIR: dir } });
 
 beforeAll(async () => {
+  await ensureOwned(INSTANCE_FOLDER, dir);
+  // A company's service control policy: nothing is created without the tag that the stack names.
+  await setFaults({ dir }, { requiredTags: ["cost-center"] });
   await command("start.ts", dir);
   its = await ownInstance(dir);
 });

@@ -2,7 +2,7 @@
 import { addonBoundary } from "../../lib/iam/addons.ts";
 import { adoptPolicy } from "../../lib/iam/adopt.ts";
 import { adoptHubPolicy } from "../../lib/iam/adopt-hub.ts";
-import { autoModeBoundary } from "../../lib/iam/auto-mode.ts";
+import { autoModeBoundary, autoModeTagPolicy } from "../../lib/iam/auto-mode.ts";
 import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { clusterApiPolicy } from "../../lib/iam/cluster-api.ts";
@@ -106,6 +106,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       buckets: true,
       databases: { prefix: databasePrefix(names.spokePrefix, names.spokePrefix), removal: false },
     }),
+    "control plane with EKS Auto Mode and a company's tags": autoModeTagPolicy(),
     "External Secrets": secretReaderPolicy({
       secretArns: [named.secret(names.sealingKeySecret("scope", "*")), named.secret(names.spokeGitSecret("spoke"))],
       keyArn: secretsKeyArn,

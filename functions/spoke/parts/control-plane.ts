@@ -1,5 +1,5 @@
 import { apiIngress, authenticationMode, controlPlaneTrust, upgradePolicy } from "../../../lib/eks-baseline.ts";
-import { autoModePolicies } from "../../../lib/iam/auto-mode.ts";
+import { autoModePolicies, autoModeTagPolicy } from "../../../lib/iam/auto-mode.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
 import { autoMode, isAuto } from "../auto-mode.ts";
 import type { Context } from "../context.ts";
@@ -7,18 +7,25 @@ import { type Fact, fact } from "../facts.ts";
 import { withoutLateInitialize } from "../orphan.ts";
 import { runningVersion } from "../plan.ts";
 import { resources } from "../resources.ts";
+import { companyTags } from "../tags.ts";
 import { nodeSubnetIds, subnetIds } from "./network.ts";
 import { nodeRole } from "./node-role.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
-function clusterRole({ autoModeBoundary, names, spoke }: Context): RoleArgs {
+function clusterRole(context: Context): RoleArgs {
+  const { autoModeBoundary, names, spoke } = context;
+  const isTagged = Object.keys(companyTags(context)).length > 0;
   return {
     role: "cluster",
     roleName: names.clusterRole,
     description: `Control plane of ${names.cluster}`,
     trust: controlPlaneTrust,
     ...(isAuto(spoke)
-      ? { managedPolicies: autoModePolicies.cluster, boundary: autoModeBoundary }
+      ? {
+          managedPolicies: autoModePolicies.cluster,
+          boundary: autoModeBoundary,
+          ...(isTagged && { inlinePolicy: autoModeTagPolicy() }),
+        }
       : { managedPolicies: managedPolicies.cluster }),
   };
 }

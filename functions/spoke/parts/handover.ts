@@ -24,6 +24,7 @@ import { dashed, resources } from "../resources.ts";
 import { revisionToBring, stageOf } from "../rollout.ts";
 import { sealingKeyArns } from "../sealing.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { companyTags } from "../tags.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identitiesReady, identitySource, workingAddonRole } from "./identities.ts";
 import { publicCidrs } from "./network.ts";
@@ -92,6 +93,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     environment,
     tenant,
     fleet: hub.fleet,
+    tags: companyTags(source),
     aws: {
       ...scope,
       vpcId: facts.vpcId,

@@ -88,7 +88,12 @@ export const CATALOG: readonly CatalogEntry[] = [
       },
     },
   },
-  { name: "aws-ebs-csi-driver", type: "storage", own: "v1.51.0-eksbuild.1" },
+  {
+    name: "aws-ebs-csi-driver",
+    type: "storage",
+    own: "v1.51.0-eksbuild.1",
+    eks: { "1.34": "v1.66.0-eksbuild.1", "1.35": "v1.66.0-eksbuild.1", "1.36": "v1.66.0-eksbuild.1" },
+  },
   { name: POD_IDENTITY_AGENT, type: "security", own: "v1.3.10-eksbuild.2" },
 ];
 

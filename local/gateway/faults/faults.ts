@@ -56,6 +56,11 @@ const schema = z.strictObject({
    */
   nodesTakeVcpus: z.boolean().default(false),
   /**
+   * Keys of tags without which the account's organization lets no principal create a resource that can have tags: a service control policy, as
+   * companies have them. @default none
+   */
+  requiredTags: z.array(z.string().min(1)).default([]),
+  /**
    * Actions as IAM names them (ec2:CreateVpc), or each with a text that a request for it has to contain: a name or a tag, which not every
    * request has. AWS does what the first request for each asks for and holds its answer for a minute, in which whoever asked can be killed.
    * @default none

@@ -50,10 +50,17 @@ export class VpcCniAddon extends pulumi.ComponentResource {
 
   constructor(name: string, args: AddonArgs<types.input.VpcCniOptionsArgs>, opts: pulumi.ComponentResourceOptions) {
     super("eks:index:VpcCniAddon", name, {}, opts);
-    const { addonVersion, enableNetworkPolicy } = args.options ?? {};
-    const configurationValues = pulumi.output(enableNetworkPolicy).apply((isOn) =>
-      // EKS's schema wants the switch as a string.
-      JSON.stringify({ ...(isOn === undefined ? {} : { enableNetworkPolicy: String(isOn) }), ...cniDefaults }),
+    const { addonVersion, enableNetworkPolicy, configurationValues: given } = args.options ?? {};
+    // Merged and sorted as the component does (pulumi-eks, nodejs/eks/addons/cni-addon.ts, mergeConfigurationValues).
+    const configurationValues = pulumi.all([enableNetworkPolicy, given]).apply(([isOn, { env } = {}]) =>
+      JSON.stringify({
+        // EKS's schema wants the switch as a string.
+        ...(isOn === undefined ? {} : { enableNetworkPolicy: String(isOn) }),
+        ...cniDefaults,
+        env: Object.fromEntries(
+          Object.entries({ ...cniDefaults.env, ...env }).sort(([one], [other]) => (one < other ? -1 : 1)),
+        ),
+      }),
     );
     this.addon = new aws.eks.Addon(
       name,

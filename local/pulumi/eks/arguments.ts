@@ -73,7 +73,7 @@ export function expectClusterArguments(name: string, args: ClusterArgs): void {
   };
   expectArguments(`eks:index:Cluster ${name}`, args, clusterMembers, check, {
     kubeProxyAddonOptions: ["version", ...sdkDefaults],
-    vpcCniOptions: ["addonVersion", "enableNetworkPolicy", ...sdkDefaults],
+    vpcCniOptions: ["addonVersion", "enableNetworkPolicy", "configurationValues", ...sdkDefaults],
     corednsAddonOptions: ["enabled", ...sdkDefaults],
     providerCredentialOpts: [],
   });

@@ -79,6 +79,28 @@ test("the answer to the first request for an action is held, although AWS has ca
   for (const RoleName of ["held", "other"]) await iam.send(new DeleteRoleCommand({ RoleName }));
 });
 
+test("a service control policy denies what is created without a company's tags, and admits it with them", async () => {
+  await setFaults(cloud.instance, { requiredTags: ["cost-center"] });
+  const { iam, eks } = cloud.deployer;
+  const kms = new KMSClient(client());
+  const principalArn = arnOf("role/SomeRole");
+  const role = (RoleName: string, Tags: { Key: string; Value: string }[]) =>
+    iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: trustOf({ AWS: "*" }), Tags }));
+  const tags = { "cost-center": "4711" };
+  await expect(role("untagged", [{ Key: "owner", Value: "platform" }])).rejects.toThrow(
+    /not authorized to perform: iam:CreateRole .* with an explicit deny in a service control policy/,
+  );
+  await role("SomeRole", [{ Key: "cost-center", Value: "4711" }]);
+  expect(await outcome(kms.send(new CreateKeyCommand({})))).toBe("AccessDeniedException");
+  expect(await outcome(kms.send(new CreateKeyCommand({ Tags: [{ TagKey: "cost-center", TagValue: "4711" }] })))).toBe(
+    "allowed",
+  );
+  const entry = { clusterName: "one", principalArn };
+  expect(await outcome(eks.send(new CreateAccessEntryCommand(entry)))).toBe("AccessDeniedException");
+  expect(await outcome(eks.send(new CreateAccessEntryCommand({ ...entry, tags })))).toBe("allowed");
+  await iam.send(new DeleteRoleCommand({ RoleName: "SomeRole" }));
+});
+
 test("a new role is there for IAM, and for EKS and service accounts' tokens only later", async () => {
   const { iam, eks } = cloud.deployer;
   const host = issuer.replace("https://", "");

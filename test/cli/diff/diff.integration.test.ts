@@ -399,10 +399,7 @@ describe("a change of the composition function", () => {
     ]);
     project.commit();
     expect(changes(await diff(project, "HEAD~1", "HEAD"))).toEqual({});
-    project.edit(context, [
-      "environment: spec.environment,",
-      'environment: spec.environment,\n      "cost-center": spec.tenant,',
-    ]);
+    project.edit(context, ["...tags,", '...tags,\n      "cost-center": spec.tenant,']);
     project.commit();
     const report = await diff(project, "HEAD~1", "HEAD");
     expect(Object.keys(changes(report))).toEqual(["blue", "green", "teal", "check-dev", "check-prod"]);

@@ -35,6 +35,17 @@ describe("fleet init where something is there already", () => {
     ]);
   });
 
+  test("keeps the tags of the provider in the example, and those that the stack's owner writes", async () => {
+    const example = join(at.project, "stacks", "Pulumi.dev.yaml");
+    const tags = "  aws:defaultTags:\n    tags:\n      cost-center: platform\n";
+    writeFileSync(example, readFileSync(example, "utf8").replace("config:\n", `config:\n${tags}`));
+    await make();
+    expect(config()["aws:defaultTags"]).toEqual({ tags: { "cost-center": "platform" } });
+    writeFileSync(stackFile(), readFileSync(stackFile(), "utf8").replace("cost-center: platform", "owner: us"));
+    expect(named(await make())["Pulumi.pilot.yaml"]?.differences).toEqual([]);
+    expect(config()["aws:defaultTags"]).toEqual({ tags: { owner: "us" } });
+  });
+
   test("leaves what is there as it is, and says what it would write otherwise", async () => {
     await make();
     writeFileSync(inFolder("gitops-system", "README.md"), "ours\n");

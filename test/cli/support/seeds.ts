@@ -165,7 +165,7 @@ export const seeds: readonly Seed[] = [
   },
   {
     fault: "a variable that the tenant's copy of the facts lacks",
-    changes: [replaced("payment-app-manifests/base/queue.yaml", variable("fleet"), variable("oidc_provider"))],
+    changes: [replaced("payment-app-manifests/base/queue.yaml", variable("aws_region"), variable("oidc_provider"))],
     rule: "variable",
     file: "payment-app-manifests/base/queue.yaml",
     on: "oidc_provider",

@@ -127,8 +127,28 @@ describe("an upgrade", () => {
     });
   });
 
+  it("raises the EBS CSI driver with the other add-ons", () => {
+    const csi = { "aws-ebs-csi-driver": "v1.99.0-eksbuild.1" };
+    const { kubernetesVersions } = settings();
+    const newer = settings({
+      kubernetesVersions: { ...kubernetesVersions, "1.35": { ...kubernetesVersions["1.35"], ...csi } },
+    });
+    const world = running(spoke({ kubernetesVersion: "1.34" }), { settings: newer });
+    expect(world.forProvider("addon-aws-ebs-csi-driver")["addonVersion"]).toBe(
+      kubernetesVersions["1.34"]?.["aws-ebs-csi-driver"],
+    );
+    world.change({ kubernetesVersion: "1.35" });
+    expect(world.settle().ready).toBe(true);
+    expect(world.forProvider("addon-aws-ebs-csi-driver")["addonVersion"]).toBe("v1.99.0-eksbuild.1");
+  });
+
   it("leaves an add-on at the version that the Spoke names, and an add-on without any version alone", () => {
-    const world = running(spoke({ eksAddonVersions: { coredns: "v1.12.9-eksbuild.9" } }));
+    const versions = Object.entries(settings().kubernetesVersions).map(
+      ([minor, { "aws-ebs-csi-driver": _, ...others }]) => [minor, others] as const,
+    );
+    const world = running(spoke({ eksAddonVersions: { coredns: "v1.12.9-eksbuild.9" } }), {
+      settings: settings({ kubernetesVersions: Object.fromEntries(versions) }),
+    });
     world.change({ kubernetesVersion: "1.35" });
     expect(world.settle().ready).toBe(true);
     expect(world.forProvider("addon-coredns")["addonVersion"]).toBe("v1.12.9-eksbuild.9");

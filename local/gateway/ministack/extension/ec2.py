@@ -12,7 +12,7 @@ _TYPES = {
     "vpc": "vpc", "vpce": "vpc-endpoint",
 }
 # What a call makes (Service Authorization Reference, "Actions, resources, and condition keys for Amazon EC2").
-_MAKES = {
+MAKES = {
     "AllocateAddress": "elastic-ip", "CreateInternetGateway": "internet-gateway", "CreateLaunchTemplate": "launch-template",
     "CreateNatGateway": "natgateway", "CreateNetworkInterface": "network-interface", "CreateRouteTable": "route-table",
     "CreateSecurityGroup": "security-group", "CreateSnapshot": "snapshot", "CreateSubnet": "subnet", "CreateVolume": "volume",
@@ -82,7 +82,7 @@ def request_resources(ec2, call):
     """The resources of a call, what it makes first, and whether it brings tags for that. Nothing can be named in what only reads."""
     if call.operation.startswith(("Describe", "Get")):
         return (), False
-    made = (f"{_MAKES[call.operation]}/*",) if call.operation in _MAKES else ()
+    made = (f"{MAKES[call.operation]}/*",) if call.operation in MAKES else ()
     skipped = ("GatewayId", "NatGatewayId", "VpcPeeringConnectionId") if call.operation in _TARGETS else ()
     named = () if call.operation in _ASKED_FOR_THAT_ALONE else call.params
     values = [call.param(name) for name in named if name not in skipped]

@@ -150,6 +150,7 @@ describe("the faults of an instance", () => {
     kubeletConfig: {},
     nodesTakeVcpus: false,
     clockAheadSeconds: 0,
+    requiredTags: [],
     heldAnswers: [],
   };
 

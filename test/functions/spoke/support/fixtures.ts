@@ -24,6 +24,7 @@ export const hub: Hub = {
   environment: "local",
   tenant: "platform",
   fleet: "fleet",
+  tags: {},
   aws: {
     ...exampleMetadata.aws,
     accountId: account,

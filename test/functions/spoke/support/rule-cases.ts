@@ -509,6 +509,26 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "teams must not name a role that is in admins too",
   },
   {
+    name: "tags of a company, one of which excludes the cluster from GuardDuty",
+    change: { spec: { tags: { "cost-center": "4711", GuardDutyManaged: "false", "Cost Center": "a:b/c=d e" } } },
+  },
+  {
+    name: "a tag with a key of the fleet in another case",
+    change: { spec: { tags: { Environment: "prod" } } },
+    refused: "tags must not have keys of the fleet, of AWS or of a controller",
+  },
+  {
+    name: "a tag with a key that the EBS CSI driver would split",
+    change: { spec: { tags: { "a=b": "c" } } },
+    refused: "tags must have keys that every AWS service and controller accepts",
+  },
+  {
+    name: "a tag with a value that YAML would take for a map",
+    change: { spec: { tags: { owner: "team: platform" } } },
+    refused: "spec.tags.owner",
+    at: "spec.tags.owner",
+  },
+  {
     name: "an add-on with a hyphen",
     change: { spec: { addons: ["metrics-server"] } },
     refused: "spec.addons[0]",

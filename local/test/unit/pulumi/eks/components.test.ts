@@ -139,6 +139,18 @@ describe("eks:index:Cluster", () => {
     }
   });
 
+  test("merges environment variables of the VPC CNI into the component's own, sorted, as the real one", async () => {
+    registered.length = 0;
+    const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
+    const configurationValues = { env: { ADDITIONAL_ENI_TAGS: "{}" } };
+    new Cluster("hub", { ...args, vpcCniOptions: { ...args.vpcCniOptions, configurationValues } }, {});
+    await settled();
+    const { env, ...others } = JSON.parse(inputsOf("hub-vpc-cni").configurationValues);
+    expect(env).toMatchObject({ ADDITIONAL_ENI_TAGS: "{}", WARM_ENI_TARGET: "1" });
+    expect(Object.keys(env)).toEqual(Object.keys(env).toSorted());
+    expect(others).toEqual({ enableNetworkPolicy: "true", init: { env: { DISABLE_TCP_EARLY_DEMUX: "false" } } });
+  });
+
   test("refuses all arguments that it cannot honour at once, each with what to do", async () => {
     const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
     const wrong = {
