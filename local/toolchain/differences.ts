@@ -19,8 +19,8 @@ const parts = (): Difference[] => [
   {
     part: "Kubernetes",
     production: `EKS's ${kubernetesVersions.join(", ")}`,
-    local: `${module("k8s.io/kubernetes")}, which emulates the minor that is asked for`,
-    why: "one build serves every minor (--emulated-version)",
+    local: `${module("k8s.io/kubernetes")}, which emulates the requested minor, at most its own`,
+    why: "one build serves the minors up to its own (--emulated-version); containerd supports 1.37 from its version 2 on",
   },
   {
     part: "Crossplane",

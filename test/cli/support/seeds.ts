@@ -79,7 +79,7 @@ metadata:
     fleet.internal/fleet: ${fleet}
 spec:
   region: eu-west-1
-  kubernetesVersion: "1.34"
+  kubernetesVersion: "1.35"
   environment: dev
   network:
     cidr: ${cidr}
