@@ -17,7 +17,7 @@ export const charts = {
   crossplane: {
     name: "crossplane",
     // renovate: datasource=helm depName=crossplane registryUrl=https://charts.crossplane.io/stable
-    version: "2.3.4",
+    version: "2.4.3",
     repository: "https://charts.crossplane.io/stable",
   },
   externalSecrets: {
