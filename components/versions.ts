@@ -17,7 +17,7 @@ export const charts = {
   crossplane: {
     name: "crossplane",
     // renovate: datasource=helm depName=crossplane registryUrl=https://charts.crossplane.io/stable
-    version: "2.3.4",
+    version: "2.4.3",
     repository: "https://charts.crossplane.io/stable",
   },
   externalSecrets: {
@@ -42,14 +42,14 @@ export interface KubernetesRelease {
 }
 
 /**
- * The minors that EKS offers in standard support and that Flux 2.9 supports (1.34 to 1.36), oldest first. Dates: EKS's release calendar
+ * The minors in EKS's standard support, oldest first, without one that leaves it within days. Dates: EKS's release calendar
  * (docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html; `aws eks describe-cluster-versions`); `npm run check:upstream`
  * compares them every night.
  */
 export const kubernetesReleases: readonly KubernetesRelease[] = [
-  { minor: "1.34", supportEnds: "2026-12-02" },
   { minor: "1.35", supportEnds: "2027-03-27" },
   { minor: "1.36", supportEnds: "2027-08-02" },
+  { minor: "1.37", supportEnds: "2027-12-01" },
 ];
 
 /** The supported Kubernetes minors, oldest first. */

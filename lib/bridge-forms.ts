@@ -101,7 +101,7 @@ export const is = {
     `^${zone}(,${zone})*$`,
     "eu-west-1a,eu-west-1b,eu-west-1c",
   ),
-  version: { ...text("minor version", "^1\\.\\d{2}$", "1.34"), numeric: true },
+  version: { ...text("minor version", "^1\\.\\d{2}$", "1.35"), numeric: true },
   time: {
     ...text("time as in RFC 3339, or empty", "^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z)?$", ""),
     absent: "",

@@ -2,7 +2,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse, parseAllDocuments, stringify } from "yaml";
+import { kubernetesReleases } from "../components/versions.ts";
 import { clusterInfo, clusterSecretPolicy, contractPage, contractSchema } from "../lib/bridge-documents.ts";
+import { filled } from "../lib/generated-part.ts";
 import { adoptPolicy } from "../lib/iam/adopt.ts";
 import { adoptHubPolicy } from "../lib/iam/adopt-hub.ts";
 import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
@@ -36,6 +38,16 @@ function kyverno(): string {
 ${texts.join("---\n")}`;
 }
 
+/** The supported Kubernetes versions with the end of their standard support. */
+const kubernetesTable = (current: string): string =>
+  filled(current, "kubernetes", [
+    "",
+    "| Kubernetes | Last day of standard support |",
+    "| --- | --- |",
+    ...kubernetesReleases.map(({ minor, supportEnds }) => `| ${minor} | ${supportEnds} |`),
+    "",
+  ]);
+
 /** The plots of the benchmarks, from the figures that are on record. */
 const plots = Object.fromEntries(
   Object.entries(benchmarkPlots).map(([name, plot]) => [
@@ -51,6 +63,7 @@ export const generated: Readonly<Record<string, (current: string) => string>> = 
   "local/docs/decisions/README.md": (current) => decisionIndex(join(root, "local/docs/decisions"), current),
   ...componentPages(root),
   ...plots,
+  "docs/guides/clusters.md": kubernetesTable,
   "docs/reference/cli.md": cliReference,
   "docs/reference/configuration.md": (current) => configurationReference(join(root, "Pulumi.yaml"), current),
   "docs/reference/contract.md": contractPage,

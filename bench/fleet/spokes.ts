@@ -52,7 +52,7 @@ async function writeSpoke(checkout: string, number: number, options: SpokeOption
     fleet: FLEET,
     environment: ENVIRONMENT,
     region: "us-east-1",
-    kubernetesVersion: "1.34",
+    kubernetesVersion: "1.35",
     tenant: "bench",
   };
   const folder = join(checkout, spokeFolder(FLEET, name));

@@ -7,7 +7,7 @@ import { specimenOf, type Workspace } from "../render/workspace.ts";
 export function supportWarnings({ hub }: RenderedFleet, workspace: Workspace, today: Date): Warning[] {
   return hub.objects.flatMap(({ manifest, place }) => {
     const { kind, metadata, spec } = manifest;
-    // A sample spoke has the newest version.
+    // A sample spoke has the version of new spokes.
     if (kind !== "Spoke" || specimenOf(metadata.name, workspace) !== undefined) return [];
     const warning = supportWarning(String(spec?.kubernetesVersion), today);
     if (warning === undefined) return [];

@@ -7,7 +7,7 @@ import type { Manifest } from "../render/files.ts";
 import { isSpoke, type Rendered, type RenderedFleet } from "../render/fleet.ts";
 import type { Build } from "../render/kustomize.ts";
 import { compositionOf, compositionRef, spokeSchema, takes, unsupportedVersion } from "../render/spoke-steps.ts";
-import { newestVersion, specimenOf, type Workspace } from "../render/workspace.ts";
+import { specimenOf, versionOfNewSpokes, type Workspace } from "../render/workspace.ts";
 import { earlier, isManual } from "./channels.ts";
 import type { Code } from "./function.ts";
 import { type Life, life } from "./life.ts";
@@ -94,7 +94,7 @@ class Taking {
 }
 
 /**
- * Gives the samples of templates the newest Kubernetes version in their environment's revision of the Composition.
+ * Gives the samples of templates the Kubernetes version of new spokes in their environment's revision of the Composition.
  * @returns whether a file was changed
  */
 export function versionSpecimens(options: TakingOptions): boolean {
@@ -104,7 +104,7 @@ export function versionSpecimens(options: TakingOptions): boolean {
     const environment = specimenOf(manifest.metadata.name, workspace);
     if (environment === undefined) return [];
     const composition = taking.of(manifest);
-    const version = composition && newestVersion(composition);
+    const version = composition && versionOfNewSpokes(composition);
     return version === undefined || version === manifest.spec?.kubernetesVersion ? [] : [{ environment, version }];
   });
   for (const { environment, version } of outdated) workspace.remake(environment, version);

@@ -47,6 +47,9 @@ export async function raised(
     const path = [...table, kubernetesVersion, "nodes", amiType];
     const before = document.getIn(path);
     if (!isOlder(before, release, amiType)) continue;
+    const version = document.getIn([...table, kubernetesVersion]);
+    // One without add-on versions is written as {}.
+    if (isMap(version)) version.flow = false;
     document.setIn(path, release);
     changes.push(change(`Kubernetes ${kubernetesVersion}, ${amiType}`, before, release));
   }

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseDocument } from "yaml";
-import { compareVersions } from "../../functions/spoke/versions.ts";
+import { defaultVersion } from "../../functions/spoke/versions.ts";
 import { hubFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import { imageAddon } from "../app/auto-update.ts";
@@ -63,17 +63,14 @@ export const specimenOf = (name: string, { environments }: Pick<Workspace, "envi
 
 const isSpecimen = (name: string): boolean => name.startsWith("check-");
 
-/** The newest Kubernetes version that Compositions support. */
-export const newestVersion = (...compositions: readonly Manifest[]): string | undefined =>
-  compositions
-    .flatMap(({ spec }) => Object.keys(spec?.pipeline?.[0]?.input?.kubernetesVersions ?? {}))
-    .sort(compareVersions)
-    .at(-1);
+/** The Kubernetes version that Compositions give a new spoke. */
+export const versionOfNewSpokes = (...compositions: readonly Manifest[]): string | undefined =>
+  defaultVersion(Object.assign({}, ...compositions.map(({ spec }) => spec?.pipeline?.[0]?.input?.kubernetesVersions)));
 
-/** The newest Kubernetes version that the files name; any where none can be read, which the compiler says elsewhere. */
+/** The Kubernetes version that the files give a new spoke; any where none can be read, which the compiler says elsewhere. */
 function versionIn(system: string): string {
   const objects = filesBelow(join(system, "platform")).filter(isYaml).flatMap(contentsOf).filter(isManifest);
-  return newestVersion(...objects.filter(({ kind }) => kind === "Composition")) ?? "1.34";
+  return versionOfNewSpokes(...objects.filter(({ kind }) => kind === "Composition")) ?? "1.36";
 }
 
 /** Name of the fleet where the files say none. */

@@ -196,7 +196,7 @@ export async function plannedSpoke(
     environment: request.environment,
     tenant: request.tenant,
     region: region as string,
-    kubernetesVersion: request.kubernetesVersion ?? (offer.kubernetesVersions.at(-1) as string),
+    kubernetesVersion: request.kubernetesVersion ?? (offer.kubernetesVersion as string),
   };
   const nodes = nodesOf(request, offer.schema);
   const files = completed(await instantiate(checkout, spokeTemplate, values), request, nodes);

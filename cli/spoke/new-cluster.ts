@@ -24,8 +24,8 @@ for what is missing.
   --environment NAME     selects sealing keys, the stage in Git and versions of tools, such as dev
   --tenant NAME          team that owns the cluster
   --region REGION        default: the hub's
-  --kubernetes-version V default: the newest that the Composition offers; required where the environment's channel holds
-                         the Composition back
+  --kubernetes-version V default: the newest for which the Composition names versions of EKS add-ons; required where the
+                         environment's channel holds the Composition back
   --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
   --nodes N              number of nodes, which is then also the minimum and the maximum (2 where N is 1); default: the Spoke
                          API's

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Ajv } from "ajv";
-import { compareVersions } from "../../functions/spoke/versions.ts";
+import { compareVersions, defaultVersion, type VersionTable } from "../../functions/spoke/versions.ts";
 import {
   type Cidr,
   isPrivate,
@@ -30,6 +30,8 @@ export interface Offer {
   readonly heldBack: readonly string[];
   /** Kubernetes versions that the Composition supports, oldest first. */
   readonly kubernetesVersions: readonly string[];
+  /** The version of a spoke that names none. */
+  readonly kubernetesVersion: string | undefined;
   /** OpenAPI schema of a Spoke's specification. */
   readonly schema: Schema;
   /** OpenAPI schema of a whole Spoke, with the rules about changes. */
@@ -48,7 +50,7 @@ const readYaml = async (...path: string[]) => parsedOnce(await readFile(join(...
 export async function readOffer(checkout: string): Promise<Offer> {
   const definition = await readYaml(checkout, "platform", "api", "definition.yaml");
   const composition = await readYaml(checkout, compositionFile);
-  const { kubernetesVersions } = composition.spec.pipeline[0].input as { kubernetesVersions: Record<string, unknown> };
+  const { kubernetesVersions } = composition.spec.pipeline[0].input as { kubernetesVersions: VersionTable };
   const labels: Record<string, string> = composition.metadata.labels;
   const api: Schema = definition.spec.versions[0].schema.openAPIV3Schema;
   const keys = foldersIn(join(checkout, "spoke-bootstrap", "sealing-keys"));
@@ -58,6 +60,7 @@ export async function readOffer(checkout: string): Promise<Offer> {
     environments,
     heldBack: environments.filter((name) => labels[channelOf(name)] !== "true"),
     kubernetesVersions: Object.keys(kubernetesVersions).sort(compareVersions),
+    kubernetesVersion: defaultVersion(kubernetesVersions),
     schema: api.properties?.["spec"] ?? {},
     api,
   };

@@ -202,9 +202,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     console.log(`Nothing to change: ${what} has ${words}`);
     return 0;
   }
-  console.log(
-    `${what}: ${words}. EKS keeps the number of nodes between the two; ${nodes.desired} counts when a node group is made.`,
-  );
+  console.log(`${what}: ${words}. Crossplane sets the number of nodes to ${nodes.desired}.`);
   const size = nodes.min === nodes.max ? nodes.min : `${nodes.min} to ${nodes.max}`;
   const subject = `Scale ${group === undefined ? "" : `group ${group} of `}spoke ${spoke} to ${size} nodes`;
   await carryOut("scale", [{ repository: "gitops-system", checkout, files, subject }], values, {

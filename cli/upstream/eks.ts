@@ -1,15 +1,20 @@
 import type { EKSClient } from "@aws-sdk/client-eks";
+import { compareVersions } from "../../functions/spoke/versions.ts";
 import { type Client, need, Unanswered, Wrong } from "./http.ts";
-import type { AddonReference, KubernetesReference } from "./references.ts";
+import type { AddonReference, KubernetesReference, OfferReference } from "./references.ts";
 
 /** EKS's release calendar, which anybody can read: AWS's own API needs credentials. */
 const calendar = "https://endoflife.date/api/amazon-eks.json";
 
-/** A minor of EKS with the last day of its standard support, as YYYY-MM-DD. */
+/** A minor of EKS with its first day and the last day of its standard support, as YYYY-MM-DD (endoflife.date, "API"). */
 export interface Release {
   readonly cycle: string;
+  readonly releaseDate: string;
   readonly eol: string;
 }
+
+/** Days in which the project has to offer a new minor. */
+const adoptionDays = 30;
 
 export async function readCalendar(client: Client): Promise<readonly Release[]> {
   const releases: unknown = await (await need(client, calendar)).json();
@@ -29,6 +34,23 @@ export function checkKubernetes(releases: readonly Release[], reference: Kuberne
     throw new Wrong(
       `EKS supports Kubernetes ${version} to ${release.eol} (${calendar}), the project says ${supportEnds}`,
     );
+}
+
+/** @throws Wrong when EKS has supported a minor for more than 30 days that the project lacks; older ones than it offers don't count */
+export function checkOffer(releases: readonly Release[], { versions }: OfferReference, today: string): void {
+  const due = new Date(Date.parse(today) - adoptionDays * 86_400_000).toISOString().slice(0, 10);
+  const late = releases.filter(
+    ({ cycle, releaseDate, eol }) =>
+      versions.every((version) => version !== cycle) &&
+      versions.some((version) => compareVersions(version, cycle) < 0) &&
+      releaseDate < due &&
+      eol >= today,
+  );
+  if (late.length === 0) return;
+  const since = late.map(({ cycle, releaseDate }) => `${cycle} (since ${releaseDate})`).join(", ");
+  throw new Wrong(
+    `EKS supports Kubernetes ${since}, the project only ${versions.join(", ")} (${calendar}): add it here and to the Composition`,
+  );
 }
 
 /** @throws Wrong when EKS doesn't have that version for the minor; Unanswered */

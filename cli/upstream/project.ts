@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse } from "yaml";
-import { charts, kubernetesReleases } from "../../components/versions.ts";
+import { charts, kubernetesReleases, kubernetesVersions } from "../../components/versions.ts";
 import type { Readable } from "../../infra/settings.ts";
 import { prefixOf } from "../../lib/registries.ts";
 import { filesBelow, isFolder, isYaml } from "../render/files.ts";
@@ -25,6 +25,7 @@ function fromProgram(): Mention[] {
       target: { kind: "kubernetes" as const, version: minor, supportEnds },
       origin: versionsFile,
     })),
+    { target: { kind: "offer", versions: kubernetesVersions }, origin: versionsFile },
   ];
 }
 

@@ -31,6 +31,12 @@ export interface KubernetesReference {
   readonly supportEnds?: string;
 }
 
+/** All Kubernetes minors that the project offers. */
+export interface OfferReference {
+  readonly kind: "offer";
+  readonly versions: readonly string[];
+}
+
 /** A version of an EKS add-on for a Kubernetes minor. */
 export interface AddonReference {
   readonly kind: "addon";
@@ -39,7 +45,13 @@ export interface AddonReference {
   readonly kubernetesVersion: string;
 }
 
-export type Target = ChartReference | ImageReference | ActionReference | KubernetesReference | AddonReference;
+export type Target =
+  | ChartReference
+  | ImageReference
+  | ActionReference
+  | KubernetesReference
+  | OfferReference
+  | AddonReference;
 
 /** A target with the places that name it, as `path:line` from the project's root, or the path alone. */
 export type Reference = Target & { readonly origins: readonly string[] };
@@ -62,6 +74,8 @@ export function title(target: Target): string {
       return `action ${target.repository}@${target.commit} (${target.tag})`;
     case "kubernetes":
       return `Kubernetes ${target.version} of EKS`;
+    case "offer":
+      return `Kubernetes versions of EKS from ${target.versions[0]} on`;
     case "addon":
       return `EKS add-on ${target.name} ${target.version} for Kubernetes ${target.kubernetesVersion}`;
   }

@@ -1,6 +1,6 @@
 import type { EKSClient } from "@aws-sdk/client-eks";
 import { checkChart, type Indexes } from "./charts.ts";
-import { checkAddon, checkKubernetes, type Release, readCalendar } from "./eks.ts";
+import { checkAddon, checkKubernetes, checkOffer, type Release, readCalendar } from "./eks.ts";
 import { checkAction } from "./github.ts";
 import { type Client, Unanswered, Wrong } from "./http.ts";
 import type { Reference } from "./references.ts";
@@ -45,6 +45,9 @@ class Resolver {
       case "kubernetes":
         this.#releases ??= readCalendar(options);
         return checkKubernetes(await this.#releases, reference, options.today);
+      case "offer":
+        this.#releases ??= readCalendar(options);
+        return checkOffer(await this.#releases, reference, options.today);
       case "addon":
         if (options.eks) await checkAddon(options.eks, reference);
     }

@@ -7,6 +7,16 @@ export function compareVersions(a: string, b: string): number {
   return minor(a) - minor(b);
 }
 
+/** What a Composition has for a version, by add-on; `nodes` are releases of AMIs. */
+export type VersionTable = Readonly<Record<string, Readonly<Record<string, unknown>> | null>>;
+
+/** The version of a new spoke: the newest that names versions of EKS add-ons, or the newest of all. EKS's own defaults change over time. */
+export function defaultVersion(table: VersionTable): string | undefined {
+  const versions = Object.keys(table).sort(compareVersions);
+  const namesAddons = (version: string) => Object.keys(table[version] ?? {}).some((name) => name !== "nodes");
+  return versions.findLast(namesAddons) ?? versions.at(-1);
+}
+
 /**
  * The version to request for the control plane: the fleet raises it one minor at a time and never lowers it. The Spoke API already
  * rejects a larger step; this also covers a Spoke that was changed while its cluster was being created.

@@ -115,7 +115,7 @@ export const addons = {
     // The chart has the program's version, with the v (make/manifests.mk).
     chart: {
       name: "cert-manager",
-      version: "v1.20.3",
+      version: "v1.21.2",
       folder: "deploy/charts/cert-manager",
       appVersion: (version) => version,
     },
@@ -241,8 +241,7 @@ export const addons = {
     release: (version) => version.slice(1),
     chart: {
       name: "karpenter",
-      version: "1.14.1",
-      isReleased: true,
+      version: "1.15.2",
       folder: "charts/karpenter",
       appVersion: (version) => version,
     },

@@ -19,14 +19,14 @@ const parts = (): Difference[] => [
   {
     part: "Kubernetes",
     production: `EKS's ${kubernetesVersions.join(", ")}`,
-    local: `${module("k8s.io/kubernetes")}, which emulates the minor that is asked for`,
-    why: "one build serves every minor (--emulated-version)",
+    local: `${module("k8s.io/kubernetes")}, which emulates the requested minor, at most its own`,
+    why: "one build serves the minors up to its own (--emulated-version); containerd supports 1.37 from its version 2 on",
   },
   {
     part: "Crossplane",
     production: charts.crossplane.version,
     local: module("github.com/crossplane/crossplane/v2"),
-    why: "",
+    why: "modules of 2.4.3 can't be downloaded; 2.4.0 has the same chart and API",
   },
   {
     part: "External Secrets",
@@ -42,7 +42,7 @@ const parts = (): Difference[] => [
   },
   ...addonNames.flatMap((name) => {
     const { chart } = addonOf(name);
-    const why = "the newest that is served as a Go module";
+    const why = "the version that is built from Go modules";
     const local = `that of ${addonVersion(name)}`;
     return chart?.folder !== undefined && !chart.isReleased
       ? [{ part: `Add-on ${name}`, production: `chart ${chart.version}`, local, why }]

@@ -28,7 +28,7 @@ const PATIENCE = 1500;
 const MIDDLE = 900;
 
 const environment = "dev";
-const [first, next] = ["1.34", "1.35"] as const;
+const [first, next] = ["1.35", "1.36"] as const;
 const folderOf = (name: string) => join("spokes", "fleet", name);
 
 const until = (check: () => Promise<boolean>, what: string) =>

@@ -28,7 +28,7 @@ const hubFile = join("clusters", "fleet", "kustomization.yaml");
 const spokeFile = `spokes/fleet/${name}/spoke.yaml`;
 const folder = "../../platform/hub/cluster-inventory";
 const account = `system:serviceaccount:${namespace}:${namespace}`;
-const [before, after] = ["1.34", "1.35"] as const;
+const [before, after] = ["1.35", "1.36"] as const;
 /** Seconds until a commit has reached a profile, on a machine that is busy. */
 const SECONDS = 300;
 /** Longer than the program takes from one look to the next. */

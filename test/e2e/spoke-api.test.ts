@@ -83,17 +83,17 @@ describe("the API server of a hub", () => {
   test("refuses the second of two quick raises, whoever sends it and however", async () => {
     const asked = (kubernetesVersion: string) => ({ spec: { kubernetesVersion } });
     const refusal =
-      "kubernetesVersion goes up one minor at a time and never down: the control plane runs 1.34, got 1.36";
-    await store({}, { kubernetesVersion: "1.34" });
-    expectAnswer(await send(["replace"], asked("1.35")), undefined);
+      "kubernetesVersion goes up one minor at a time and never down: the control plane runs 1.35, got 1.37";
+    await store({}, { kubernetesVersion: "1.35" });
+    expectAnswer(await send(["replace"], asked("1.36")), undefined);
     // As Flux sends it, as a person does, and as a program does.
-    expectAnswer(await send(["apply", "--server-side", "--force-conflicts"], asked("1.36")), refusal);
-    expectAnswer(await send(["replace"], asked("1.36")), refusal);
-    const patch = ["--type", "merge", "--patch", JSON.stringify(asked("1.36"))];
+    expectAnswer(await send(["apply", "--server-side", "--force-conflicts"], asked("1.37")), refusal);
+    expectAnswer(await send(["replace"], asked("1.37")), refusal);
+    const patch = ["--type", "merge", "--patch", JSON.stringify(asked("1.37"))];
     expectAnswer(await tryKubectl(["patch", "spoke", name, ...inNamespace, ...patch]), refusal);
     expect(
       await kubectl(["get", "spoke", name, ...inNamespace, "--output", "jsonpath={.spec.kubernetesVersion}"]),
-    ).toBe("1.35");
+    ).toBe("1.36");
   });
 
   test("refuses to delete it as a dry run, which Crossplane would take for a real request, and deletes it when asked to", async () => {

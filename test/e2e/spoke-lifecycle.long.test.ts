@@ -110,7 +110,7 @@ const addonVersions: Readonly<Record<string, Readonly<Record<string, string>>>> 
 beforeAll(async () => {
   repository = await system();
   await addSpoke(repository, SPOKE, "dev");
-  await askFor("1.34");
+  await askFor("1.35");
   await push(`Add spoke ${SPOKE}`);
   await sharedSpoke(OTHER, "dev");
   await untilReady(SPOKE);
@@ -124,33 +124,33 @@ afterAll(async () => {
 
 describe("the Kubernetes version of a spoke", () => {
   test("can't go up by two minors at once: Flux says why, and the spoke stays as it is", async () => {
-    await askFor("1.36");
+    await askFor("1.37");
     await push(`Raise ${SPOKE} too much`);
     await untilFlux("False", /one minor at a time and never down: the control plane runs 1\.34, got 1\.36/);
-    expect(await spoke(SPOKE)).toMatchObject({ spec: { kubernetesVersion: "1.34" } });
+    expect(await spoke(SPOKE)).toMatchObject({ spec: { kubernetesVersion: "1.35" } });
   });
 
   test("goes up by one minor: the control plane, then the EKS add-ons, then the nodes", async () => {
     const before = await apiServer(SPOKE);
-    expect(before.version).toBe("1.34");
+    expect(before.version).toBe("1.35");
     const { Addon, Cluster, NodeGroup } = managedKinds;
     const history = await record({ Addon, Cluster, NodeGroup }, ofSpoke(SPOKE));
     try {
-      await askFor("1.35");
+      await askFor("1.36");
       await push(`Raise ${SPOKE}`);
-      await untilVersion(SPOKE, "1.35");
+      await untilVersion(SPOKE, "1.36");
 
       const after = await apiServer(SPOKE);
-      expect(after.version).toBe("1.35");
+      expect(after.version).toBe("1.36");
       expect(after.started).toBeGreaterThan(before.started);
 
       const at = ({ object }: Change) => object.status?.atProvider ?? {};
       const controlPlane = firstOf(
         history,
-        "the control plane on 1.35",
-        (change) => change.kind === "Cluster" && at(change).version === "1.35",
+        "the control plane on 1.36",
+        (change) => change.kind === "Cluster" && at(change).version === "1.36",
       );
-      const [former, next] = [addonVersions["1.34"], addonVersions["1.35"]];
+      const [former, next] = [addonVersions["1.35"], addonVersions["1.36"]];
       // Some run in the same version on both.
       const raised = Object.entries(next ?? {}).filter(([name, version]) => former?.[name] !== version);
       const addons = raised.map(([name, version]) => ({
@@ -165,8 +165,8 @@ describe("the Kubernetes version of a spoke", () => {
       }));
       const nodes = firstOf(
         history,
-        "nodes asked for 1.35",
-        ({ kind, object }) => kind === "NodeGroup" && object.spec.forProvider.version === "1.35",
+        "nodes asked for 1.36",
+        ({ kind, object }) => kind === "NodeGroup" && object.spec.forProvider.version === "1.36",
       );
       expect(raised.map(([name]) => name)).toEqual(expect.arrayContaining(["kube-proxy", "coredns"]));
       for (const { asked } of addons) expect(asked).toBeGreaterThan(controlPlane);
@@ -177,10 +177,10 @@ describe("the Kubernetes version of a spoke", () => {
   }, 1_200_000);
 
   test("can't go down again: Flux says why, and goes on when the commit is taken back", async () => {
-    await askFor("1.34");
+    await askFor("1.35");
     await push(`Lower ${SPOKE}`);
     await untilFlux("False", /never down: the control plane runs 1\.35, got 1\.34/);
-    await askFor("1.35");
+    await askFor("1.36");
     await push(`Leave ${SPOKE} as it is`);
     await untilFlux("True");
   });

@@ -105,21 +105,21 @@ describe("the program that keeps ClusterProfiles", () => {
 
   test("says what the Spoke says, once it has a control plane", async () => {
     const { certificateAuthority: _, ...withoutAuthority } = cluster;
-    setStatus({ kubernetesVersion: "1.34", cluster: withoutAuthority });
+    setStatus({ kubernetesVersion: "1.35", cluster: withoutAuthority });
     expect(waitAsTheGuideSays("1s")).toMatchObject({ ok: false, text: expect.stringContaining("timed out") });
     setStatus({ cluster });
     expect(waitAsTheGuideSays("30s")).toMatchObject({ ok: true });
     expect(await look()).toEqual({ done: ["blue: status"], failed: [] });
     expect(await look()).toEqual({ done: [], failed: [] });
     const { status } = profile("blue");
-    expect(status.version).toEqual({ kubernetes: "1.34" });
+    expect(status.version).toEqual({ kubernetes: "1.35" });
     expect(status.properties).toContainEqual({ name: "fleet.internal/cluster_arn", value: cluster.arn });
     expect(status.accessProviders).toMatchObject([
       { name: "eks", cluster: { server: cluster.endpoint, "certificate-authority-data": authority } },
     ]);
-    setStatus({ kubernetesVersion: "1.35" });
+    setStatus({ kubernetesVersion: "1.36" });
     expect(await look()).toEqual({ done: ["blue: status"], failed: [] });
-    expect(profile("blue").status.version).toEqual({ kubernetes: "1.35" });
+    expect(profile("blue").status.version).toEqual({ kubernetes: "1.36" });
   });
 
   const meddle = (patch: object, ...more: string[]) =>
@@ -142,7 +142,7 @@ describe("the program that keeps ClusterProfiles", () => {
     const { metadata, status } = profile("blue");
     expect(metadata.labels).toMatchObject({ "fleet.internal/tenant": "platform", mine: "yes" });
     expect(metadata.labels).not.toHaveProperty("fleet.internal/ring");
-    expect(status.version).toEqual({ kubernetes: "1.35" });
+    expect(status.version).toEqual({ kubernetes: "1.36" });
   });
 
   test("takes out of a status what others add to it, whichever way they write", async () => {

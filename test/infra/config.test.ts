@@ -121,7 +121,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "privateSubnetIds",
     "belongs to an existing VPC",
   ],
-  ["an unknown Kubernetes version", { kubernetesVersion: "1.20" }, "kubernetesVersion", "1.34, 1.35"],
+  ["an unknown Kubernetes version", { kubernetesVersion: "1.20" }, "kubernetesVersion", "1.35, 1.36"],
   [
     "no endpoint",
     { endpointPublicAccess: "false", endpointPrivateAccess: "false" },
@@ -279,7 +279,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ],
   [
     "a release of nodes for another Kubernetes version",
-    { kubernetesVersion: "1.35", nodeReleaseVersion: "1.34.4-20261101" },
+    { kubernetesVersion: "1.36", nodeReleaseVersion: "1.35.4-20261101" },
     "nodeReleaseVersion",
     "is a release for another Kubernetes version",
   ],
@@ -576,8 +576,8 @@ describe("the configuration", () => {
       [
         "eks-gitops-fleet:kubernetesVersion: is not a supported Kubernetes version",
         "       got:     1.20",
-        "       allowed: 1.34, 1.35, 1.36",
-        "       do:      pulumi config set kubernetesVersion 1.34",
+        "       allowed: 1.35, 1.36, 1.37",
+        "       do:      pulumi config set kubernetesVersion 1.35",
       ].join("\n"),
     );
     expect(text.match(/do: {6}\S/g)).toHaveLength(found.length);
@@ -842,8 +842,8 @@ describe("the configuration", () => {
 });
 
 it("tells of a stack whose Kubernetes version leaves EKS's standard support from 90 days before, with what to do", () => {
-  expect(supportNotice(project, "1.34", new Date("2026-09-02"))).toBeUndefined();
-  expect(supportNotice(project, "1.34", new Date("2026-09-03"))).toMatch(
-    /^eks-gitops-fleet:kubernetesVersion: Kubernetes 1\.34 leaves EKS's standard support on 2026-12-02, in 90 days\. .*raise it by one minor before/,
+  expect(supportNotice(project, "1.35", new Date("2026-12-26"))).toBeUndefined();
+  expect(supportNotice(project, "1.35", new Date("2026-12-27"))).toMatch(
+    /^eks-gitops-fleet:kubernetesVersion: Kubernetes 1\.35 leaves EKS's standard support on 2027-03-27, in 90 days\. .*raise it by one minor before/,
   );
 });

@@ -29,7 +29,7 @@ const metadata: ClusterMetadata = {
     loadBalancerCidrs: [],
     nodeRole: "fleet-hub-node",
   },
-  kubernetesVersion: "1.34",
+  kubernetesVersion: "1.35",
   oidc: { provider: "oidc.example/id/1", providerArn: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/1" },
   identities: { helm_controller: { roleArn: "arn:role", namespace: "flux-system", serviceAccount: "helm-controller" } },
   repositories: {
@@ -70,7 +70,7 @@ describe("bridgeData", () => {
     expect(Object.values(data).every((value) => typeof value === "string")).toBe(true);
     expect(data).toMatchObject({
       cluster_name: "hub",
-      kubernetes_version: "1.34",
+      kubernetes_version: "1.35",
       hub_egress_cidrs: "198.51.100.1/32,198.51.100.2/32",
       hub_availability_zones: "us-east-1a,us-east-1b,us-east-1c",
       images_prefix: "registry.example.com/mirror/",
@@ -159,7 +159,7 @@ describe("argocdClusterSecret", () => {
       "argocd.argoproj.io/secret-type": "cluster",
       cluster_name: "hub",
       environment: "prod",
-      kubernetes_version: "1.34",
+      kubernetes_version: "1.35",
       tenant: "platform",
     });
     expect(secret.annotations).toEqual(bridgeData(metadata));

@@ -176,9 +176,9 @@ describe.skipIf(helm === undefined).each(charts)("a cluster of version $name", (
   });
 
   test("runs one Kubernetes version in control plane and nodes", () => {
-    const { objects } = template(version, { kubernetesVersion: "1.34" });
-    expect(specOf(objects, "AWSManagedControlPlane").version).toBe("v1.34.0");
-    expect(specOf(objects, "MachinePool", names.nodeGroup).template.spec.version).toBe("v1.34.0");
+    const { objects } = template(version, { kubernetesVersion: "1.35" });
+    expect(specOf(objects, "AWSManagedControlPlane").version).toBe("v1.35.0");
+    expect(specOf(objects, "MachinePool", names.nodeGroup).template.spec.version).toBe("v1.35.0");
   });
 
   test.each([

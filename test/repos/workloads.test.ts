@@ -371,7 +371,7 @@ describe("the template of a spoke", () => {
     fleet: "fleet",
     environment: "prod",
     region: "us-east-1",
-    kubernetesVersion: "1.34",
+    kubernetesVersion: "1.35",
     tenant: "payments",
   };
 
@@ -380,7 +380,7 @@ describe("the template of a spoke", () => {
     expect(objects).toHaveLength(1);
     const { metadata, spec } = stored(objects[0] as unknown as Record<string, unknown>);
     expect(metadata).toMatchObject({ name: "green", namespace: "spokes" });
-    expect(spec).toMatchObject({ environment: "prod", kubernetesVersion: "1.34", nodes: { min: 2 } });
+    expect(spec).toMatchObject({ environment: "prod", kubernetesVersion: "1.35", nodes: { min: 2 } });
   });
 
   test("names the placeholders that got no value", () => {

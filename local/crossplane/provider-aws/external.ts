@@ -2,7 +2,6 @@
 
 import { randomUUID } from "node:crypto";
 import { withCallSettings } from "../../aws/call-settings.ts";
-import { isBlock } from "../../aws/compare.ts";
 import type { Aws } from "../../aws/connection.ts";
 import { type Difference, differenceOf } from "../../aws/difference.ts";
 import { IncompleteError } from "../../aws/handler.ts";
@@ -35,16 +34,13 @@ function heldInputs(kind: Kind, { spec }: Managed): string[] {
   return [...offered.filter((name) => !left(name)), ...(named ? [named] : []), ...(handler.tagged ? ["tagsAll"] : [])];
 }
 
-/** `inputs` with what AWS has of the members of blocks that only `initProvider` sets: these too count when it is made, and not later. */
+/**
+ * `inputs` with what AWS has of those that only `initProvider` sets: these count at creation only. Members of blocks are enforced: the
+ * provider looks for them under another name up to v2.7.0 (crossplane/upjet#728).
+ */
 function withoutInitial(inputs: Properties, initial: Properties, wanted: Properties, actual: Properties): Properties {
-  const kept = Object.entries(initial).flatMap(([name, value]): [string, unknown][] => {
-    const [input, own, now] = [inputs[name], wanted[name], actual[name]];
-    if (own === undefined) return [[name, now]];
-    return isBlock(value) && isBlock(own) && isBlock(input) && isBlock(now)
-      ? [[name, withoutInitial(input, value, own, now)]]
-      : [];
-  });
-  return { ...inputs, ...Object.fromEntries(kept) };
+  const left = Object.keys(initial).filter((name) => wanted[name] === undefined);
+  return { ...inputs, ...Object.fromEntries(left.map((name) => [name, actual[name]])) };
 }
 
 /** A difference with the secret inputs that are others than they were: AWS tells none of them. */

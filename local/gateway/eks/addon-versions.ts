@@ -2,7 +2,7 @@ import * as z from "zod";
 import { CATALOG, type CatalogEntry, NAMESPACE, versionsOf } from "./addon-catalog.ts";
 import { notFound } from "./errors.ts";
 import { list, type Operation, onAnything } from "./operation.ts";
-import { KUBERNETES_VERSIONS, minorOf } from "./versions.ts";
+import { EKS_VERSIONS, minorOf } from "./versions.ts";
 
 export const addonVersionOperations: readonly Operation[] = [
   list("DescribeAddonVersions", {
@@ -18,7 +18,7 @@ export const addonVersionOperations: readonly Operation[] = [
     row: (entry, { kubernetesVersion }) =>
       description(
         entry,
-        KUBERNETES_VERSIONS.filter((version) => kubernetesVersion === undefined || version === kubernetesVersion),
+        EKS_VERSIONS.filter((version) => kubernetesVersion === undefined || version === kubernetesVersion),
       ),
   }),
 ];

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { KUBERNETES_VERSIONS } from "../../clusters/options.ts";
 import { invalidParameter } from "./errors.ts";
+import { EKS_VERSIONS } from "./versions.ts";
 
 /** Release dates of node images, oldest first. */
 const DATES = ["20261002", "20261101"] as const;
@@ -22,7 +22,7 @@ const amiOf = (name: string): string => `ami-0${createHash("sha1").update(name).
  */
 export const publicParameters = (): Record<string, string> =>
   Object.fromEntries(
-    KUBERNETES_VERSIONS.flatMap((version) =>
+    EKS_VERSIONS.flatMap((version) =>
       ["x86_64", "arm64"].flatMap((architecture) => {
         const folder = `${NODE_AMIS}/${version}/amazon-linux-2023/${architecture}/standard`;
         const amis = DATES.map((date) => `amazon-eks-node-al2023-${architecture}-standard-${version}-v${date}`);

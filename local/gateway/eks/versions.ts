@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { KUBERNETES_VERSIONS } from "../../clusters/options.ts";
 
-export { KUBERNETES_VERSIONS };
+/** Minors for which EKS has add-ons and AMIs: more than control planes here can be. */
+export const EKS_VERSIONS: readonly string[] = [...KUBERNETES_VERSIONS, "1.37"];
 
 const VERSIONS: readonly string[] = KUBERNETES_VERSIONS;
 

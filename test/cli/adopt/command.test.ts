@@ -117,9 +117,9 @@ test("says what the hub makes, and what nothing manages", async () => {
 test("says that a cluster which is behind the file is upgraded, and nothing of that otherwise", async () => {
   await adopt();
   expect(its.said).not.toContain("It runs Kubernetes");
-  its.at.write(file, spokeText("blue").replace('"1.34"', '"1.35"'));
+  its.at.write(file, spokeText("blue").replace('"1.35"', '"1.36"'));
   await adopt();
-  expect(its.said).toContain("It runs Kubernetes 1.34; the hub brings it to 1.35");
+  expect(its.said).toContain("It runs Kubernetes 1.35; the hub brings it to 1.36");
 });
 
 test("writes nothing as a dry run", async () => {

@@ -154,8 +154,8 @@ describe("what can't be the Spoke's", () => {
     ["a cluster in another VPC", cluster({ vpcId: "vpc-9" }), "the EKS cluster fleet-spoke-blue is in vpc-9"],
     [
       "a cluster that is ahead of the file",
-      cluster({ version: "1.35" }),
-      "runs Kubernetes 1.35, which the hub would roll back: spec.kubernetesVersion is 1.34, set it to 1.35",
+      cluster({ version: "1.36" }),
+      "runs Kubernetes 1.36, which the hub would roll back: spec.kubernetesVersion is 1.35, set it to 1.36",
     ],
     [
       "a cluster of other compute than the file's",

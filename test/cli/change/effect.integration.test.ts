@@ -51,11 +51,11 @@ describe("--dry-run", () => {
 
   test("of a promotion shows it on the spokes of that environment alone", async () => {
     const versions = "repos/gitops-system/tools/dev/versions.yaml";
-    fleet.edit(versions, ["crossplane_version: 2.3.4", "crossplane_version: 2.4.0"]);
+    fleet.edit(versions, ["crossplane_version: 2.4.3", "crossplane_version: 2.5.0"]);
     const { text } = await said(promote, "--from", "dev", "--to", "prod", "--repository", system);
     fleet.restart();
     const effect = text.slice(text.indexOf("What this change does"));
-    expect(effect).toMatch(/- changed HelmRelease flux-system\/crossplane on green[\s\S]*\+ +version: 2\.4\.0/);
+    expect(effect).toMatch(/- changed HelmRelease flux-system\/crossplane on green[\s\S]*\+ +version: 2\.5\.0/);
     const clusters = [...effect.matchAll(/^- changed .* on ([-\w]+)/gm)].map(([, name]) => name);
     expect([...new Set(clusters)].sort()).toEqual(["check-prod", "green"]);
     expect(effect).toContain("is not rendered, only its own fields are compared: a dry run fetches no charts");

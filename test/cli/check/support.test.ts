@@ -18,11 +18,11 @@ const warningsOn = (day: string) =>
 
 describe("fleet check warns of the end of a Spoke's Kubernetes version", () => {
   test("from 90 days before, at the line that names it", () => {
-    expect(warningsOn("2026-09-02")).toEqual([]);
-    expect(warningsOn("2026-09-03")).toEqual([
+    expect(warningsOn("2026-12-26")).toEqual([]);
+    expect(warningsOn("2026-12-27")).toEqual([
       {
         place: { file: "gitops-system/spokes/fleet/teal/spoke.yaml", line: 10 },
-        problem: "Spoke teal: Kubernetes 1.34 leaves EKS's standard support on 2026-12-02, in 90 days",
+        problem: "Spoke teal: Kubernetes 1.35 leaves EKS's standard support on 2027-03-27, in 90 days",
         remedy: expect.stringContaining("raise spec.kubernetesVersion by one minor"),
         clusters: ["teal"],
       },
@@ -30,8 +30,8 @@ describe("fleet check warns of the end of a Spoke's Kubernetes version", () => {
   });
 
   test("and after it, without a finding that would fail the check", () => {
-    expect(warningsOn("2026-12-03").map(({ problem }) => problem)).toEqual([
-      "Spoke teal: Kubernetes 1.34 left EKS's standard support on 2026-12-02",
+    expect(warningsOn("2027-03-28").map(({ problem }) => problem)).toEqual([
+      "Spoke teal: Kubernetes 1.35 left EKS's standard support on 2027-03-27",
     ]);
   });
 });
@@ -44,8 +44,8 @@ describe("the supported Kubernetes versions", () => {
   });
 
   test("are not warned about while the end is far, and unknown ones never", () => {
-    expect(supportWarning("1.36", new Date("2027-05-03"))).toBeUndefined();
-    expect(supportWarning("1.36", new Date("2027-08-01"))).toMatch(/in 1 day$/);
+    expect(supportWarning("1.37", new Date("2027-09-01"))).toBeUndefined();
+    expect(supportWarning("1.37", new Date("2027-11-30"))).toMatch(/in 1 day$/);
     expect(supportWarning("1.99", new Date("2099-01-01"))).toBeUndefined();
   });
 });

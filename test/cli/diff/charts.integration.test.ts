@@ -66,7 +66,7 @@ const release = (values: object, more: object = {}) =>
       ...more,
     },
   });
-const options = (program?: string) => ({ ...(program ? { helm: program } : {}), kubernetesVersion: () => "1.34" });
+const options = (program?: string) => ({ ...(program ? { helm: program } : {}), kubernetesVersion: () => "1.35" });
 const shown = (items: readonly Item[]) => items.map(({ manifest, by }) => [by, manifest["data"]]);
 
 describe("what a HelmRelease installs", () => {
@@ -78,7 +78,7 @@ describe("what a HelmRelease installs", () => {
     expect(shown(found.after)).toEqual([["HelmRelease spokes/blue-flux", { values: "a: 2\n" }]]);
     expect(calls()[1]?.slice(0, -1)).toEqual([
       ...["template", "flux", "flux2", "--repo", "https://charts.example.com", "--version", "2.19.0"],
-      ...["--namespace", "flux-system", "--include-crds", "--kube-version", "1.34", "--values"],
+      ...["--namespace", "flux-system", "--include-crds", "--kube-version", "1.35", "--values"],
     ]);
   });
 

@@ -66,7 +66,7 @@ describe("fleet diff", () => {
   });
 
   test("exits with 0 where nothing is refused, whatever changes", async () => {
-    fleet.edit(spoke("teal"), ['kubernetesVersion: "1.34"', 'kubernetesVersion: "1.35"']);
+    fleet.edit(spoke("teal"), ['kubernetesVersion: "1.35"', 'kubernetesVersion: "1.36"']);
     expect((await diff("--fail-on-refused")).code).toBe(0);
   });
 });

@@ -42,10 +42,7 @@ describe("a change of the Composition", () => {
     commits.push(fleet.git("rev-parse", "HEAD"));
     // As the Composition asks for it: first dev alone, then promoted.
     const raised = (version: string) => [version, `${version}0`] as const;
-    fleet.edit(composition, raised("v1.35.3-eksbuild.21"), raised("v1.36.0-eksbuild.21"), [
-      'prod: "true"',
-      'prod: "false"',
-    ]);
+    fleet.edit(composition, raised("v1.36.0-eksbuild.21"), ['prod: "true"', 'prod: "false"']);
     commits.push(fleet.commit());
     fleet.edit(composition, ['prod: "false"', 'prod: "true"']);
     commits.push(fleet.commit());
@@ -71,7 +68,7 @@ describe("a change of the Composition", () => {
     expect(report.head.commit).toBe(commits[1]);
     const [change] = report.clusters[1]?.changes ?? [];
     expect(change?.diff).toEqual(
-      expect.arrayContaining(["-    addonVersion: v1.35.3-eksbuild.21", "+    addonVersion: v1.35.3-eksbuild.210"]),
+      expect.arrayContaining(["-    addonVersion: v1.36.0-eksbuild.21", "+    addonVersion: v1.36.0-eksbuild.210"]),
     );
     expect(markdown(report)).toContain(
       "**2 of 4 clusters touched**: 2 changed. New spokes would be created differently too, in dev.",
@@ -113,8 +110,8 @@ describe("without the facts of a hub", () => {
       ]);
     fleet.commit();
     fleet.edit("repos/gitops-system/spokes/fleet/blue/spoke.yaml", [
-      'kubernetesVersion: "1.35"',
       'kubernetesVersion: "1.36"',
+      'kubernetesVersion: "1.37"',
     ]);
     fleet.commit();
     const report = await diff(fleet, "HEAD~1", "HEAD");

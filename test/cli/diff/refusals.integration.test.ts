@@ -37,18 +37,18 @@ describe("a change of a Spoke that the API server refuses", () => {
     );
 
   test("is named: two minors at once, against the version that runs", async () => {
-    const report = await afterEdits(version("teal", "1.34", "1.36"), version("blue", "1.35", "1.36"));
+    const report = await afterEdits(version("teal", "1.35", "1.37"), version("blue", "1.36", "1.37"));
     const message =
-      "will be refused: kubernetesVersion goes up one minor at a time and never down: the control plane runs 1.34, got 1.36";
+      "will be refused: kubernetesVersion goes up one minor at a time and never down: the control plane runs 1.35, got 1.37";
     expect(refusals(report)).toEqual({ teal: [message] });
     expect(markdown(report)).toContain(`- ⚠ ${message}`);
   });
 
   test("counts as refused where the Composition has not its Kubernetes version, and is said once", async () => {
-    const report = await afterEdits(version("blue", "1.35", "1.36"), [composition, ['"1.36":', '"1.38":']]);
+    const report = await afterEdits(version("blue", "1.36", "1.37"), [composition, ['"1.37":', '"1.39":']]);
     const blue = report.clusters.find(({ name }) => name === "blue");
     expect(blue?.problems).toEqual([
-      "will not be carried out: the Composition spoke does not support Kubernetes 1.36; it has 1.34, 1.35, 1.38",
+      "will not be carried out: the Composition spoke does not support Kubernetes 1.37; it has 1.35, 1.36, 1.39",
     ]);
     expect(blue?.refused).toBe(true);
     expect(report.clusters.filter(({ refused }) => refused).map(({ name }) => name)).toEqual(["blue"]);
@@ -69,7 +69,7 @@ describe("a change of a Spoke that the API server refuses", () => {
 
   test("is not what it takes: one minor, other nodes, and what stands for a new spoke", async () => {
     const report = await afterEdits(
-      version("teal", "1.34", "1.35"),
+      version("teal", "1.35", "1.36"),
       [file("blue"), ["  tenant: payments", "  tenant: payments\n  nodes:\n    max: 6"]],
       // Whatever a template becomes, nobody changes a spoke by it.
       ["repos/gitops-system/templates/spoke/spoke.yaml", ["region: __region__", "region: eu-west-2 # not __region__"]],

@@ -9,8 +9,9 @@ describe("a new Kubernetes version of the Composition", () => {
   let fleet: GitFleet;
   beforeAll(() => {
     fleet = new GitFleet();
-    const newest = '          "1.36":\n';
-    fleet.edit(composition, [newest, `          "1.37": {}\n${newest}`], ['prod: "true"', 'prod: "false"']);
+    const newest = '          "1.37": {}\n';
+    const named = '          "1.38": {vpc-cni: v1.22.4-eksbuild.3}\n';
+    fleet.edit(composition, [newest, newest + named], ['prod: "true"', 'prod: "false"']);
     fleet.commit();
     fleet.edit(composition, ['prod: "false"', 'prod: "true"']);
     fleet.commit();
@@ -28,7 +29,7 @@ describe("a new Kubernetes version of the Composition", () => {
         const lines = all.find(({ kind }) => kind === "Spoke")?.diff ?? [];
         return { name, problems, version: lines.filter((line) => /^[-+]/.test(line)).map((line) => line.trim()) };
       });
-  const raised = ['-  kubernetesVersion: "1.36"', '+  kubernetesVersion: "1.37"'];
+  const raised = ['-  kubernetesVersion: "1.36"', '+  kubernetesVersion: "1.38"'];
   const ofSpoke = ({ clusters }: Report, name: string) => clusters.find((cluster) => cluster.name === name)?.changes;
 
   test("that a channel holds back is what new spokes of the other stage get, as new ones and not by an upgrade", async () => {
@@ -39,7 +40,7 @@ describe("a new Kubernetes version of the Composition", () => {
     ]);
     expect(ofSpoke(report, "check-prod")).toEqual([]);
     const cluster = ofSpoke(report, "check-dev")?.find(({ kind, on }) => kind === "Cluster" && on === "hub");
-    expect(cluster?.diff).toEqual(expect.arrayContaining(['+    version: "1.37"']));
+    expect(cluster?.diff).toEqual(expect.arrayContaining(['+    version: "1.38"']));
     expect(report.gaps).toEqual([]);
   });
 

@@ -24,18 +24,18 @@ const words = (text: string) => text.split("\n").map((line) => line.trim().repla
 
 describe("fleet promote", () => {
   test("brings the versions of one environment to another, and changes no other line of the file", async () => {
-    edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
-    edit(versions("dev"), "cert_manager_version: v1.20.3", "cert_manager_version: v1.21.0");
+    edit(versions("dev"), "crossplane_version: 2.4.3", "crossplane_version: 2.5.0");
+    edit(versions("dev"), "cert_manager_version: v1.21.2", "cert_manager_version: v1.22.0");
     const before = at.read(versions("prod"));
     const { code, said } = await promote();
     expect(code).toBe(0);
     expect(words(said)).toEqual(
-      expect.arrayContaining(["prod | dev", "cert_manager | v1.20.3 | v1.21.0", "crossplane | 2.3.4 | 2.4.0"]),
+      expect.arrayContaining(["prod | dev", "cert_manager | v1.21.2 | v1.22.0", "crossplane | 2.4.3 | 2.5.0"]),
     );
     expect(said).toContain('git commit -m "Promote 2 changes from dev to prod"');
     expect(more(at.read(versions("prod")), before).map((line) => line.trim())).toEqual([
-      "cert_manager_version: v1.21.0",
-      "crossplane_version: 2.4.0",
+      "cert_manager_version: v1.22.0",
+      "crossplane_version: 2.5.0",
     ]);
     expect(at.read(versions("prod"))).toBe(at.read(versions("dev")));
   });
@@ -44,20 +44,20 @@ describe("fleet promote", () => {
     rmSync(join(at.system, "tools", "dev", "image_automation"), { recursive: true });
     const same = { code: 0, said: "Nothing to promote: prod has the versions, add-ons and Composition of dev" };
     expect(await promote()).toEqual(same);
-    edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
+    edit(versions("dev"), "crossplane_version: 2.4.3", "crossplane_version: 2.5.0");
     await promote();
     expect(await promote()).toEqual(same);
   });
 
   test.each([
-    ["above it", "      # pinned: the webhook breaks", "      crossplane_version: 2.3.4"],
-    ["beside it", "      # the version", "      crossplane_version: 2.3.4 # pinned: the webhook breaks"],
+    ["above it", "      # pinned: the webhook breaks", "      crossplane_version: 2.4.3"],
+    ["beside it", "      # the version", "      crossplane_version: 2.4.3 # pinned: the webhook breaks"],
   ])("leaves alone a version with a comment %s that pins it", async (_, above, line) => {
-    edit(versions("prod"), "      crossplane_version: 2.3.4", `${above}\n${line}`);
-    edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
+    edit(versions("prod"), "      crossplane_version: 2.4.3", `${above}\n${line}`);
+    edit(versions("dev"), "crossplane_version: 2.4.3", "crossplane_version: 2.5.0");
     edit(versions("dev"), "kyverno_version: 3.9.1", "kyverno_version: 3.9.2");
     const { said } = await promote();
-    expect(words(said)).toContain("crossplane | 2.3.4 | 2.4.0 | stays: pinned: the webhook breaks");
+    expect(words(said)).toContain("crossplane | 2.4.3 | 2.5.0 | stays: pinned: the webhook breaks");
     expect(at.read(versions("prod"))).toContain(line);
     expect(at.read(versions("prod"))).toContain("kyverno_version: 3.9.2");
     const again = await promote();
@@ -73,18 +73,18 @@ describe("fleet promote", () => {
     ["pinned - the webhook breaks", "pinned: the webhook breaks"],
     ["PINNED\n      # by the platform team", "pinned"],
   ])("reads a pin that is written a bit differently: # %s", async (comment, stays) => {
-    const line = "      crossplane_version: 2.3.4";
+    const line = "      crossplane_version: 2.4.3";
     edit(versions("prod"), line, `      # ${comment}\n${line}`);
-    edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
-    expect(words((await promote()).said)).toContain(`crossplane | 2.3.4 | 2.4.0 | stays: ${stays}`);
+    edit(versions("dev"), "crossplane_version: 2.4.3", "crossplane_version: 2.5.0");
+    expect(words((await promote()).said)).toContain(`crossplane | 2.4.3 | 2.5.0 | stays: ${stays}`);
     expect(at.read(versions("prod"))).toContain(line);
   });
 
   test("takes a comment that only speaks of pinning for none", async () => {
     edit(versions("prod"), "      crossplane_version", "      # unpinned: newest one\n      crossplane_version");
-    edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
+    edit(versions("dev"), "crossplane_version: 2.4.3", "crossplane_version: 2.5.0");
     await promote();
-    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.4.0");
+    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.5.0");
   });
 
   test("reads a pin of the first version too, whose comment is the whole list's for a parser", async () => {
@@ -100,46 +100,46 @@ describe("fleet promote", () => {
 
   test.each([
     ["an older version", "2.2.9", "crossplane: would be downgraded"],
-    ["an earlier release candidate", "2.3.4-rc.1", "crossplane: would be downgraded"],
+    ["an earlier release candidate", "2.4.3-rc.1", "crossplane: would be downgraded"],
     ["what can't be compared", "newest", "crossplane: has versions of which nobody can tell here which one is newer"],
   ])("refuses %s unless it is meant, and writes nothing", async (_, version, message) => {
-    edit(versions("dev"), "crossplane_version: 2.3.4", `crossplane_version: ${version}`);
+    edit(versions("dev"), "crossplane_version: 2.4.3", `crossplane_version: ${version}`);
     edit(versions("dev"), "kyverno_version: 3.9.1", "kyverno_version: 3.9.2");
     const before = at.read(versions("prod"));
     const { code, said } = await promote();
     expect(code).toBe(2);
     expect(said).toMatch(/^1 problem in fleet promote, nothing was changed/);
     expect(said).toContain(message);
-    expect(said).toContain(`got:     2.3.4 in prod, ${version} in dev`);
+    expect(said).toContain(`got:     2.4.3 in prod, ${version} in dev`);
     expect(at.read(versions("prod"))).toBe(before);
     expect((await promote("--except", "crossplane")).code).toBe(0);
-    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.3.4");
+    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.4.3");
     expect((await promote("--allow-downgrade")).code).toBe(0);
     expect(at.read(versions("prod"))).toContain(`crossplane_version: ${version}`);
   });
 
   test("compares versions by their numbers, not by their letters", async () => {
-    edit(versions("prod"), "cert_manager_version: v1.20.3", "cert_manager_version: v1.9.0");
+    edit(versions("prod"), "cert_manager_version: v1.21.2", "cert_manager_version: v1.9.0");
     expect((await promote()).code).toBe(0);
-    expect(at.read(versions("prod"))).toContain("cert_manager_version: v1.20.3");
+    expect(at.read(versions("prod"))).toContain("cert_manager_version: v1.21.2");
   });
 
   test("keeps a version a text: 1.10 is not 1.1", async () => {
-    edit(versions("dev"), "crossplane_version: 2.3.4", 'crossplane_version: "3.10"');
+    edit(versions("dev"), "crossplane_version: 2.4.3", 'crossplane_version: "3.10"');
     await promote("--allow-downgrade");
     expect(at.read(versions("prod"))).toContain('crossplane_version: "3.10"');
   });
 
   test("promotes only what is named, or all but what is named", async () => {
-    edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
+    edit(versions("dev"), "crossplane_version: 2.4.3", "crossplane_version: 2.5.0");
     edit(versions("dev"), "kyverno_version: 3.9.1", "kyverno_version: 3.9.2");
     const { said } = await promote("--only", "kyverno");
-    expect(words(said)).toContain("crossplane | 2.3.4 | 2.4.0 | stays: left out");
+    expect(words(said)).toContain("crossplane | 2.4.3 | 2.5.0 | stays: left out");
     expect(said).toContain('git commit -m "Promote kyverno from dev to prod"');
-    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.3.4");
+    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.4.3");
     expect(at.read(versions("prod"))).toContain("kyverno_version: 3.9.2");
     await promote("--except", "crossplane");
-    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.3.4");
+    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.4.3");
   });
 
   test("can promote what its help takes for an example", async () => {
@@ -290,7 +290,7 @@ describe("fleet promote", () => {
 
   test("tells every problem of the files at once", async () => {
     at.write(versions("dev"), "kind: Kustomization\n");
-    edit(versions("prod"), "crossplane_version: 2.3.4", "crossplane_version: 2.3");
+    edit(versions("prod"), "crossplane_version: 2.4.3", "crossplane_version: 2.4");
     const { code, said } = await promote();
     expect(code).toBe(2);
     expect(said).toContain("tools/dev/versions.yaml: has no spec.postBuild.substitute");

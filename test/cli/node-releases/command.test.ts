@@ -68,8 +68,8 @@ describe("fleet node-releases, of spokes", () => {
         AL2023_x86_64_STANDARD: `${version}.9-20261118`,
         AL2023_ARM_64_STANDARD: `${version}.9-20261118`,
       });
-    expect(added(file(), committed)).toEqual([]);
-    expect(added(committed, file())).toHaveLength(3 * 3);
+    expect(added(file(), committed)).toEqual(['          "1.37": {}']);
+    expect(added(committed, file())).toHaveLength(3 * 3 + 1);
   });
 
   test("raises those of NVIDIA and Bottlerocket AMIs that the Composition names, each by its own order", async () => {
@@ -94,7 +94,7 @@ describe("fleet node-releases, of spokes", () => {
       AL2023_x86_64_NVIDIA: "1.35.9-20261118",
       BOTTLEROCKET_x86_64: "1.54.0-5d9ac849",
     });
-    expect(Object.keys(table()["1.34"].nodes)).toHaveLength(2);
+    expect(Object.keys(table()["1.36"].nodes)).toHaveLength(2);
     expect(asked.flat()).toContain(
       "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended/release_version",
     );
@@ -194,8 +194,8 @@ describe("fleet node-releases changes nothing", () => {
     ],
     [
       "when AWS has no release of a Kubernetes version",
-      aws("20261118", (name) => !name.includes("/1.34/")).program,
-      /EKS has no AMI release for Kubernetes 1\.34 \(AL2023_x86_64_STANDARD\), Kubernetes 1\.34 \(AL2023_ARM_64_STANDARD\)/,
+      aws("20261118", (name) => !name.includes("/1.37/")).program,
+      /EKS has no AMI release for Kubernetes 1\.37 \(AL2023_x86_64_STANDARD\), Kubernetes 1\.37 \(AL2023_ARM_64_STANDARD\)/,
     ],
   ])("%s", async (_, program, message) => {
     await expect(ofSpokes([], program)).rejects.toThrow(message);

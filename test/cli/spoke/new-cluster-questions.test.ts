@@ -52,9 +52,9 @@ describe("fleet new-cluster on a terminal", () => {
   test("asks for a Kubernetes version where the environment's channel holds the Composition back", async () => {
     at.write(composition, at.read(composition).replace('internal/dev: "true"', 'internal/dev: "false"'));
     const argv = ["green", "--environment", "dev", "--tenant", "payments"];
-    const { full, shown } = await ask([`1.30${enter}`, `1.35${enter}`], argv);
-    expect(full).toEqual([...argv, "--kubernetes-version=1.35"]);
-    expect(shown).toContain("Kubernetes version, one that spokes of dev run (1.34, 1.35, 1.36): ");
+    const { full, shown } = await ask([`1.30${enter}`, `1.36${enter}`], argv);
+    expect(full).toEqual([...argv, "--kubernetes-version=1.36"]);
+    expect(shown).toContain("Kubernetes version, one that spokes of dev run (1.35, 1.36, 1.37): ");
   });
 
   test("asks for the region where no stack says it, with that of the environment for Enter", async () => {

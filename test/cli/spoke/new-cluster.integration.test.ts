@@ -12,7 +12,7 @@ import { inNewSpokeCases } from "../support/spoke-cases.ts";
 const { at, base, request, make, unreachable, refusal, spokes } = await inNewSpokeCases("fleet-new-cluster-");
 
 describe("fleet new-cluster", () => {
-  test("makes a folder with a Spoke of the newest version in the hub's region, as the template says", async () => {
+  test("makes a folder with a Spoke of the version of new spokes in the hub's region, as the template says", async () => {
     const folder = await make();
     expect(folder).toBe(join(at.checkout, "spokes", "fleet", "blue"));
     const spoke = parse(readFileSync(join(folder, "spoke.yaml"), "utf8"));
@@ -37,7 +37,7 @@ describe("fleet new-cluster", () => {
   test("takes a version, a region, networks, nodes and administrators, and leaves the template's comments", async () => {
     const admins = ["arn:aws:iam::000000000000:role/team"];
     const folder = await make({
-      kubernetesVersion: "1.34",
+      kubernetesVersion: "1.35",
       region: "eu-west-1",
       cidr: "10.9.0.0/18",
       nodes: "1",
@@ -46,7 +46,7 @@ describe("fleet new-cluster", () => {
     });
     const text = readFileSync(join(folder, "spoke.yaml"), "utf8");
     expect(parse(text).spec).toMatchObject({
-      kubernetesVersion: "1.34",
+      kubernetesVersion: "1.35",
       region: "eu-west-1",
       network: { cidr: "10.9.0.0/18" },
       nodes: { min: 1, desired: 1, max: 2 },
@@ -81,7 +81,7 @@ describe("fleet new-cluster", () => {
   };
 
   test("takes the newest version by its number, not by its letters", async () => {
-    editComposition('"1.34":', '"1.100":\n          "1.34":');
+    editComposition('"1.35":', '"1.100": {vpc-cni: v1}\n          "1.35":');
     const folder = await make();
     expect(parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec.kubernetesVersion).toBe("1.100");
   });
@@ -90,9 +90,9 @@ describe("fleet new-cluster", () => {
     editComposition('fleet.internal/dev: "true"', 'fleet.internal/dev: "false"');
     const message = await refusal({});
     expect(message).toContain("--kubernetes-version: must be named: the channel of dev holds the Composition back");
-    expect(message).toMatch(/allowed: those of 1\.34, 1\.35, 1\.36/);
-    const folder = await make({ kubernetesVersion: "1.34" });
-    expect(parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec.kubernetesVersion).toBe("1.34");
+    expect(message).toMatch(/allowed: those of 1\.35, 1\.36, 1\.37/);
+    const folder = await make({ kubernetesVersion: "1.35" });
+    expect(parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec.kubernetesVersion).toBe("1.35");
   });
 
   test("seals the credential of each repository that the spoke reads, for Flux's namespace on it", async () => {
@@ -130,7 +130,7 @@ describe("fleet new-cluster", () => {
     expect(message).toContain("got:     Blue");
     expect(message).toContain(`allowed: ${spokeNameRule.allowed}`);
     expect(message).toMatch(/--environment: has an unknown value\n\s+got: {5}stage\n\s+allowed: dev, prod/);
-    expect(message).toMatch(/--kubernetes-version: has an unknown value\n\s+got: {5}1\.20\n\s+allowed: 1\.34, 1\.35/);
+    expect(message).toMatch(/--kubernetes-version: has an unknown value\n\s+got: {5}1\.20\n\s+allowed: 1\.35, 1\.36/);
     expect(message).toMatch(/--nodes: is not a number of nodes\n\s+got: {5}many/);
     expect(message).toMatch(/--tenant: .*must match pattern.*\n\s+got: {5}no team/);
     expect(message).toMatch(/--public-access-cidr: is not an IPv4 network\n\s+got: {5}9\.9\.9\.9\n/);

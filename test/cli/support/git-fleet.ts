@@ -23,9 +23,9 @@ export interface SpokeOfTest {
 
 /** Two in dev and one in prod; one of them a Kubernetes version behind. */
 const spokesOfTest: readonly SpokeOfTest[] = [
-  { name: "blue", environment: "dev", kubernetesVersion: "1.35" },
-  { name: "teal", environment: "dev", kubernetesVersion: "1.34" },
-  { name: "green", environment: "prod", kubernetesVersion: "1.35", more: "  deletionProtection: true\n" },
+  { name: "blue", environment: "dev", kubernetesVersion: "1.36" },
+  { name: "teal", environment: "dev", kubernetesVersion: "1.35" },
+  { name: "green", environment: "prod", kubernetesVersion: "1.36", more: "  deletionProtection: true\n" },
 ];
 
 export class GitFleet {

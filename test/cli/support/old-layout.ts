@@ -24,7 +24,7 @@ function change(file: string, edit: (text: string) => string): void {
 
 function addSpoke(checkout: string, { name, ownKeys }: OldSpoke): void {
   const folder = join(checkout, "spokes", name);
-  const values = { name, environment: "dev", region: "us-east-1", kubernetesVersion: "1.34", tenant: "platform" };
+  const values = { name, environment: "dev", region: "us-east-1", kubernetesVersion: "1.35", tenant: "platform" };
   cpSync(join(checkout, "templates", "spoke"), folder, { recursive: true });
   for (const file of files(folder)) writeFileSync(file, fillTemplate(readFileSync(file, "utf8"), values));
   for (const repository of ["gitops-system", "gitops-workloads"])

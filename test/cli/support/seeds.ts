@@ -79,7 +79,7 @@ metadata:
     fleet.internal/fleet: ${fleet}
 spec:
   region: eu-west-1
-  kubernetesVersion: "1.34"
+  kubernetesVersion: "1.35"
   environment: dev
   network:
     cidr: ${cidr}
@@ -509,7 +509,7 @@ export const moreSeeds: readonly Seed[] = [
   {
     fault: "a chart that is not pinned, by way of a variable",
     changes: [
-      replaced("gitops-system/tools/dev/versions.yaml", "crossplane_version: 2.3.4", "crossplane_version: 2.x"),
+      replaced("gitops-system/tools/dev/versions.yaml", "crossplane_version: 2.4.3", "crossplane_version: 2.x"),
     ],
     rule: "pinned",
     file: "gitops-system/tools/base/crossplane/release.yaml",

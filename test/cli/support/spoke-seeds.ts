@@ -51,13 +51,13 @@ export const spokeSeeds: readonly Seed[] = [
     fault: "a Kubernetes version that the Composition does not have",
     changes: [
       ...spoke("pink", "10.100.0.0/18"),
-      replaced(pink, 'kubernetesVersion: "1.34"', 'kubernetesVersion: "1.37"'),
+      replaced(pink, 'kubernetesVersion: "1.35"', 'kubernetesVersion: "1.38"'),
     ],
     rule: "spoke",
     file: pink,
     clusters: ["pink"],
-    on: "1.37",
-    problem: "Spoke pink: the Composition spoke does not support Kubernetes 1.37; it has 1.34, 1.35, 1.36",
+    on: "1.38",
+    problem: "Spoke pink: the Composition spoke does not support Kubernetes 1.38; it has 1.35, 1.36, 1.37",
   },
   {
     ...common,

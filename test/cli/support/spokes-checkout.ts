@@ -14,7 +14,7 @@ metadata:
   namespace: spokes
 spec:
   region: eu-west-1 # near the users
-  kubernetesVersion: "1.34"
+  kubernetesVersion: "1.35"
   environment: dev
   tenant: payments
 ${more}`;

@@ -224,6 +224,27 @@ describe("a Kubernetes version", () => {
     );
     expect(await verdict(kubernetes("1.37"))).toBe("wrong EKS has no Kubernetes 1.37; it has 1.36, 1.34, 1.33");
   });
+
+  test("is missed from the 31st day after its release on EKS, unless it is older than all that are offered", async () => {
+    upstream.routes.set("endoflife.date/api/amazon-eks.json", {
+      body: [
+        { cycle: "1.38", releaseDate: "2026-10-23", eol: "2027-12-01" },
+        { cycle: "1.37", releaseDate: "2026-10-01", eol: "2027-12-01" },
+        { cycle: "1.36", releaseDate: "2026-06-02", eol: "2027-08-02" },
+        { cycle: "1.35", releaseDate: "2026-01-27", eol: "2026-11-21" },
+        { cycle: "1.34", releaseDate: "2025-10-06", eol: "2026-12-02" },
+      ],
+    });
+    const offer = (...versions: string[]) => ({ kind: "offer", versions }) as const;
+    expect(await verdict(offer("1.35", "1.36", "1.37"))).toBe("right");
+    expect(await verdict(offer("1.34", "1.36", "1.37"))).toBe("right");
+    expect(await verdict(offer("1.35", "1.36"))).toBe(
+      "wrong EKS supports Kubernetes 1.37 (since 2026-10-01), the project only 1.35, 1.36 (https://endoflife.date/api/amazon-eks.json): add it here and to the Composition",
+    );
+    expect(await verdict(offer("1.36", "1.37"), { today: "2026-11-23" })).toContain(
+      "wrong EKS supports Kubernetes 1.38",
+    );
+  });
 });
 
 describe("a version of an add-on", () => {

@@ -64,9 +64,9 @@ describe("a spoke with EKS Auto Mode", () => {
   });
 
   it("raises its version in the control plane alone", () => {
-    const world = running(auto({ kubernetesVersion: "1.34" }));
-    world.change({ kubernetesVersion: "1.35" });
-    expect(world.settle().status.kubernetesVersion).toBe("1.35");
+    const world = running(auto({ kubernetesVersion: "1.35" }));
+    world.change({ kubernetesVersion: "1.36" });
+    expect(world.settle().status.kubernetesVersion).toBe("1.36");
     expect(world.condition("VersionCurrent")).toMatchObject({ status: "True" });
   });
 

@@ -72,7 +72,7 @@ describe("the definition of a Spoke", () => {
   it("fills in what a Spoke leaves out", () => {
     expect(withDefaults(spec, written("minimal")["spec"])).toEqual({
       region: "us-east-1",
-      kubernetesVersion: "1.34",
+      kubernetesVersion: "1.35",
       sealing: "environment",
       environment: "dev",
       tenant: "platform",
@@ -137,7 +137,7 @@ describe("the Composition", () => {
 
   it("is refused by the function when it has a mistake, with every mistake named", () => {
     expect(() => settings({ kubeConfig: "token" })).toThrow("kubeConfig: Invalid option");
-    expect(() => settings({ kubernetesVersions: { "1.34": { cilium: "v1" } }, unknown: 1 })).toThrow(
+    expect(() => settings({ kubernetesVersions: { "1.35": { cilium: "v1" } }, unknown: 1 })).toThrow(
       /the Composition's input for function-spoke is wrong: .*cilium.*; .*unknown/,
     );
     expect(compositionInput()).not.toHaveProperty("unknown");

@@ -171,11 +171,11 @@ describe("a Spoke over what exists", () => {
   });
 
   test("asks for no AMI release before it has seen which one runs", () => {
-    const [runs, wanted] = ["1.34.2-20261002", "1.34.3-20261101"];
+    const [runs, wanted] = ["1.35.2-20261002", "1.35.3-20261101"];
     const { kubernetesVersions } = settings();
-    const named = { ...kubernetesVersions["1.34"], nodes: { AL2023_x86_64_STANDARD: wanted } };
+    const named = { ...kubernetesVersions["1.35"], nodes: { AL2023_x86_64_STANDARD: wanted } };
     const world = new World(adopted(), {
-      settings: settings({ kubernetesVersions: { ...kubernetesVersions, "1.34": named } }),
+      settings: settings({ kubernetesVersions: { ...kubernetesVersions, "1.35": named } }),
     });
     // AWS has it already.
     world.reports.set(nodeGroup, (status) => ({

@@ -183,7 +183,7 @@ describe("a failure", () => {
           type: "LastAsyncOperation",
           status: "False",
           reason: "AsyncCreateFailure",
-          message: "unsupported Kubernetes version 1.34",
+          message: "unsupported Kubernetes version 1.35",
         },
       ],
     }));

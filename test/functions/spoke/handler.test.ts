@@ -104,7 +104,7 @@ describe("the function over gRPC", () => {
     expect(new Set(resources.map(({ ready }) => ready))).toEqual(new Set([Ready.READY_TRUE]));
     expect(response.meta?.ttl?.seconds).toBe(300);
     const cluster = response.desired?.resources["cluster"]?.resource;
-    expect(cluster).toMatchObject({ kind: "Cluster", spec: { initProvider: { version: "1.34" } } });
+    expect(cluster).toMatchObject({ kind: "Cluster", spec: { initProvider: { version: "1.35" } } });
   });
 
   it("looks at the objects of the chain while it is not ready", async () => {

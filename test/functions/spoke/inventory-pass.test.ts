@@ -23,10 +23,10 @@ describe("the program that keeps the profiles", () => {
     const api = new FakeApi([blue]);
     await look(api);
     api.taken();
-    api.all = [{ ...blue, status: { ...blue.status, kubernetesVersion: "1.36" } }];
+    api.all = [{ ...blue, status: { ...blue.status, kubernetesVersion: "1.37" } }];
     await look(api);
     expect(api.taken()).toEqual(["status blue"]);
-    expect(api.stored.get("blue")?.status?.version).toEqual({ kubernetes: "1.36" });
+    expect(api.stored.get("blue")?.status?.version).toEqual({ kubernetes: "1.37" });
     api.all = [{ ...(api.all[0] as Spoke), spec: { ...blue.spec, tenant: "search" } }];
     await look(api);
     expect(api.taken()).toEqual(["patch blue"]);

@@ -77,7 +77,7 @@ describe("a new Spoke", () => {
       expect(wanted.get(key)?.manifest.metadata.labels, key).toEqual(before.get(key)?.manifest.metadata.labels);
     }
     expect(status.network?.vpcId).toBe("vpc-vpc");
-    expect(status.kubernetesVersion).toBe("1.34");
+    expect(status.kubernetesVersion).toBe("1.35");
     world.reports.clear();
     expect(world.settle().ready).toBe(true);
   });

@@ -142,28 +142,28 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
   });
 
   test("follows an upgrade that the chart makes, control plane first, and asks for none", () => {
-    const world = running(ofClusterApi({ kubernetesVersion: "1.34" }));
+    const world = running(ofClusterApi({ kubernetesVersion: "1.35" }));
     const upgrade = (key: string) =>
       world.reports.set(key, (status) => ({
         ...status,
-        atProvider: { ...(status["atProvider"] as object), version: "1.35" },
+        atProvider: { ...(status["atProvider"] as object), version: "1.36" },
       }));
     upgrade("cluster");
     world.settle();
     expect(world.condition("VersionCurrent")).toMatchObject({ status: "False", reason: "UpgradingNodes" });
-    expect(world.spoke.status?.kubernetesVersion).toBe("1.35");
+    expect(world.spoke.status?.kubernetesVersion).toBe("1.36");
     upgrade("node-group");
     expect(world.settle().ready).toBe(true);
-    expect(fromBase64(world.object("cluster-secret").data ?? {})).toMatchObject({ kubernetes_version: "1.35" });
+    expect(fromBase64(world.object("cluster-secret").data ?? {})).toMatchObject({ kubernetes_version: "1.36" });
     expect(world.condition("VersionCurrent")?.status).toBe("True");
   });
 
   test("is not held to what the Composition or its own specification say of nodes, endpoint and versions", () => {
     const release = {
-      "1.35": { nodes: { AL2023_x86_64_STANDARD: "1.35.2-20261101" }, "vpc-cni": "v9.9.9-eksbuild.1" },
+      "1.36": { nodes: { AL2023_x86_64_STANDARD: "1.36.2-20261101" }, "vpc-cni": "v9.9.9-eksbuild.1" },
     };
     const world = running(
-      ofClusterApi({ kubernetesVersion: "1.35", nodes: { ...spoke().spec.nodes, instanceTypes: ["m7g.large"] } }),
+      ofClusterApi({ kubernetesVersion: "1.36", nodes: { ...spoke().spec.nodes, instanceTypes: ["m7g.large"] } }),
       { settings: settings({ kubernetesVersions: release }), hub: { ...hub, hubEgressCidrs: [] } },
     );
     expect(world.answer?.ready).toBe(true);

@@ -128,7 +128,7 @@ describe("the last node group that is open to all pods", () => {
         taint: [{ key: "CriticalAddonsOnly", effect: "NO_SCHEDULE" }],
       },
     }));
-    world.change({ kubernetesVersion: "1.35" });
+    world.change({ kubernetesVersion: "1.36" });
     world.settle();
     expect(world.condition("VersionCurrent")).toMatchObject({ status: "True" });
   });

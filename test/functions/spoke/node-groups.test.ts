@@ -297,8 +297,8 @@ describe("another kind of nodes", () => {
 });
 
 describe("a release of the nodes' AMI", () => {
-  const [older, newer] = ["1.34.2-20261002", "1.34.3-20261101"];
-  const withRelease = (release: string, version = "1.34") => {
+  const [older, newer] = ["1.35.2-20261002", "1.35.3-20261101"];
+  const withRelease = (release: string, version = "1.35") => {
     const { kubernetesVersions } = settings();
     const nodes = { AL2023_x86_64_STANDARD: release };
     const changed = { ...kubernetesVersions, [version]: { ...kubernetesVersions[version], nodes } };
@@ -334,10 +334,10 @@ describe("a release of the nodes' AMI", () => {
   });
 
   it("of another AMI type or Kubernetes version is none of its business", () => {
-    const world = running(spoke(), { settings: withRelease("1.35.2-20261101", "1.35") });
+    const world = running(spoke(), { settings: withRelease("1.36.2-20261101", "1.36") });
     expect(world.forProvider(nodeGroup)).not.toHaveProperty("releaseVersion");
-    world.change({ kubernetesVersion: "1.35" });
+    world.change({ kubernetesVersion: "1.36" });
     expect(world.settle().ready).toBe(true);
-    expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.35", releaseVersion: "1.35.2-20261101" });
+    expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.36", releaseVersion: "1.36.2-20261101" });
   });
 });

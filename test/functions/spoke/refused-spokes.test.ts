@@ -12,7 +12,7 @@ const inAnalytics = {
 
 describe("a Spoke that can't be had", () => {
   it.each([
-    [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.34, 1.35, 1.36"],
+    [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.35, 1.36, 1.37"],
     [{ region: "eu-west-1" }, "RegionNotAllowed", "limited in this account: us-east-1. Add it to spokeRegions"],
     [
       { account: { id: "222222222222", providerConfigRef: { name: "analytics" } } },
@@ -80,7 +80,7 @@ describe("a Spoke that can't be had", () => {
   it("recovers when it is corrected", () => {
     const world = new World(spoke({ kubernetesVersion: "1.99" }));
     world.settle();
-    world.change({ kubernetesVersion: "1.35" });
+    world.change({ kubernetesVersion: "1.36" });
     expect(world.settle().ready).toBe(true);
   });
 

@@ -5,7 +5,7 @@ const input = {
   apiVersion: "fleet.internal/v1alpha1",
   kind: "SpokeSettings",
   kubeConfig: "configMap",
-  kubernetesVersions: { "1.35": {} },
+  kubernetesVersions: { "1.36": {} },
 };
 
 test.each([

@@ -109,11 +109,11 @@ describe("node groups of a Spoke", () => {
     const world = running(withGroups({ name: "nodes" }, gpu));
     const old = (status: Record<string, unknown>) => ({
       ...status,
-      atProvider: { ...(status["atProvider"] as object), version: "1.33", releaseVersion: "1.33.1-20260901" },
+      atProvider: { ...(status["atProvider"] as object), version: "1.34", releaseVersion: "1.34.1-20260901" },
     });
     world.reports.set(gpuKey, old);
     world.settle();
-    expect(world.answer?.status.nodesKubernetesVersion).toBe("1.33");
+    expect(world.answer?.status.nodesKubernetesVersion).toBe("1.34");
     expect(world.answer?.status).not.toHaveProperty("nodesReleaseVersion");
     expect(world.answer?.status.nodeGroups).toEqual([
       {
@@ -121,21 +121,21 @@ describe("node groups of a Spoke", () => {
         nodeGroupName: `fleet-spoke-blue-nodes-${nodeGroup.slice(-8)}`,
         state: "Ready",
         nodes: 2,
-        kubernetesVersion: "1.34",
+        kubernetesVersion: "1.35",
       },
       {
         name: "gpu",
         nodeGroupName: `fleet-spoke-blue_gpu-${gpuKey.slice(-8)}`,
         state: "Ready",
         nodes: 2,
-        kubernetesVersion: "1.33",
-        releaseVersion: "1.33.1-20260901",
+        kubernetesVersion: "1.34",
+        releaseVersion: "1.34.1-20260901",
       },
     ]);
     expect(world.condition("VersionCurrent")).toMatchObject({
       status: "False",
       reason: "UpgradingNodes",
-      message: "the control plane runs 1.34; the nodes of gpu follow, they run 1.33",
+      message: "the control plane runs 1.35; the nodes of gpu follow, they run 1.34",
     });
     world.reports.set(gpuKey, failing("InvalidParameterException: no", true));
     world.settle();
@@ -170,22 +170,22 @@ describe("node groups of a Spoke", () => {
 
   it("follow a new Kubernetes version together, each with the release of its AMI that the Composition names", () => {
     const { kubernetesVersions } = settings();
-    const nodes = { AL2023_x86_64_NVIDIA: "1.35.3-20261101", BOTTLEROCKET_ARM_64: "1.54.0-5d9ac849" };
+    const nodes = { AL2023_x86_64_NVIDIA: "1.36.3-20261101", BOTTLEROCKET_ARM_64: "1.54.0-5d9ac849" };
     const world = running(withGroups({ name: "nodes" }, gpu, batch), {
       settings: settings({
-        kubernetesVersions: { ...kubernetesVersions, "1.35": { ...kubernetesVersions["1.35"], nodes } },
+        kubernetesVersions: { ...kubernetesVersions, "1.36": { ...kubernetesVersions["1.36"], nodes } },
       }),
     });
-    world.change({ kubernetesVersion: "1.35" });
+    world.change({ kubernetesVersion: "1.36" });
     expect(world.settle().ready).toBe(true);
     const asked = [nodeGroup, gpuKey, batchKey].map((key) => {
       const { version, releaseVersion } = world.forProvider(key);
       return [version, releaseVersion];
     });
     expect(asked).toEqual([
-      ["1.35", undefined],
-      ["1.35", "1.35.3-20261101"],
-      ["1.35", "1.54.0-5d9ac849"],
+      ["1.36", undefined],
+      ["1.36", "1.36.3-20261101"],
+      ["1.36", "1.54.0-5d9ac849"],
     ]);
   });
 
@@ -195,7 +195,7 @@ describe("node groups of a Spoke", () => {
       settings({
         kubernetesVersions: {
           ...kubernetesVersions,
-          "1.34": { ...kubernetesVersions["1.34"], nodes: { BOTTLEROCKET_ARM_64: release } },
+          "1.35": { ...kubernetesVersions["1.35"], nodes: { BOTTLEROCKET_ARM_64: release } },
         },
       });
     const world = running(withGroups({ name: "nodes" }, batch), { settings: named("1.54.0-5d9ac849") });

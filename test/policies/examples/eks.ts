@@ -113,18 +113,18 @@ export const eksExamples: readonly Example[] = [
   ]),
 
   version("a supported version passes, on clusters and node groups", [
-    cluster({ version: "1.35" }),
-    nodes({ version: "1.34" }),
+    cluster({ version: "1.36" }),
+    nodes({ version: "1.35" }),
   ]),
   version("node groups may follow their cluster", nodes({})),
   version("an old version is stopped", cluster({ version: "1.29" }), [
-    "Kubernetes version 1.29 is not supported: use 1.34 or 1.35 or 1.36",
+    "Kubernetes version 1.29 is not supported: use 1.35 or 1.36 or 1.37",
   ]),
   version("an old version of a node group is stopped", nodes({ version: "1.29" }), [
-    "Kubernetes version 1.29 is not supported: use 1.34 or 1.35 or 1.36",
+    "Kubernetes version 1.29 is not supported: use 1.35 or 1.36 or 1.37",
   ]),
   version("a cluster must name its version", cluster({}), [
-    "Kubernetes version (none) is not supported: use 1.34 or 1.35 or 1.36",
+    "Kubernetes version (none) is not supported: use 1.35 or 1.36 or 1.37",
   ]),
   version("the versions are a parameter", cluster({ version: "1.36" }), [], { versions: ["1.36"] }),
 

@@ -185,7 +185,7 @@ describe("an existing resource", () => {
     expect(service.things.get("thing-1")?.["size"]).toBe(7);
   });
 
-  test("keeps what only initProvider said inside a block, also when another member of the block changes", async () => {
+  test("restores what only initProvider said inside a block, as provider-upjet-aws does up to 2.7.0 (crossplane/upjet#728)", async () => {
     const kind = things(service.handler("assigned"));
     cluster.add(kind, "one", {
       initProvider: { options: { b: "init" } },
@@ -193,12 +193,8 @@ describe("an existing resource", () => {
     });
     await settle(cluster, kind, "one");
     Object.assign(service.things.get("thing-1") as object, { options: { a: "x", b: "scaled" } });
-    service.calls.length = 0;
-    expect(await pass(cluster, kind, "one")).toBe("poll");
-    expect(service.calls).toEqual(["read thing-1"]);
-    cluster.change(kind, "one", { spec: { forProvider: { options: { a: "y" } } } });
     await settle(cluster, kind, "one");
-    expect(service.things.get("thing-1")?.["options"]).toEqual({ a: "y", b: "scaled" });
+    expect(service.things.get("thing-1")?.["options"]).toEqual({ a: "x", b: "init" });
   });
 
   test("is named by the id that a change has given it", async () => {

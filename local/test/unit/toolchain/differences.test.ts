@@ -41,7 +41,7 @@ describe("what the local stack runs in another version than production", () => {
   });
 
   test("is not named for what is the same in both", () => {
-    expect(differences().map(({ part }) => part)).not.toContain("Crossplane");
+    expect(differences().map(({ part }) => part)).not.toContain("Add-on kyverno");
     for (const { production, local, why } of differences()) {
       expect(production).not.toBe(local);
       expect(why).not.toBe("");

@@ -27,7 +27,7 @@ export const validSpoke = {
   apiVersion: "fleet.internal/v1alpha1",
   kind: "Spoke",
   metadata: { name: "blue", namespace: "spokes", labels: { "fleet.internal/fleet": "fleet" } },
-  spec: { region: "us-east-1", kubernetesVersion: "1.34", environment: "dev" },
+  spec: { region: "us-east-1", kubernetesVersion: "1.35", environment: "dev" },
 } as const;
 
 const member = (role: string, access: string) => ({ role: `arn:aws:iam::111111111111:role/${role}`, access });
@@ -166,7 +166,7 @@ export const ruleCases: readonly RuleCase[] = [
   },
   {
     name: "a patch version",
-    change: { spec: onVersion("1.34.2") },
+    change: { spec: onVersion("1.35.2") },
     refused: "spec.kubernetesVersion",
     at: "spec.kubernetesVersion",
   },
@@ -559,44 +559,44 @@ export const ruleCases: readonly RuleCase[] = [
     at: "spec.account.id",
   },
 
-  { name: "one minor up", before: {}, status: onVersion("1.34"), change: { spec: onVersion("1.35") } },
+  { name: "one minor up", before: {}, status: onVersion("1.35"), change: { spec: onVersion("1.36") } },
   {
     name: "two minors up at once",
     before: {},
-    status: onVersion("1.34"),
-    change: { spec: onVersion("1.36") },
-    refused: "one minor at a time and never down: the control plane runs 1.34, got 1.36",
+    status: onVersion("1.35"),
+    change: { spec: onVersion("1.37") },
+    refused: "one minor at a time and never down: the control plane runs 1.35, got 1.37",
   },
   {
     name: "the second of two quick raises, while the first is under way",
-    before: { spec: onVersion("1.35") },
-    status: onVersion("1.34"),
-    change: { spec: onVersion("1.36") },
-    refused: "the control plane runs 1.34, got 1.36",
+    before: { spec: onVersion("1.36") },
+    status: onVersion("1.35"),
+    change: { spec: onVersion("1.37") },
+    refused: "the control plane runs 1.35, got 1.37",
   },
   {
     name: "down by one minor",
-    before: { spec: onVersion("1.35") },
-    status: onVersion("1.35"),
-    change: { spec: onVersion("1.34") },
+    before: { spec: onVersion("1.36") },
+    status: onVersion("1.36"),
+    change: { spec: onVersion("1.35") },
     refused: "never down",
   },
   {
     name: "a raise taken back before it began",
-    before: { spec: onVersion("1.35") },
-    status: onVersion("1.34"),
-    change: { spec: onVersion("1.34") },
+    before: { spec: onVersion("1.36") },
+    status: onVersion("1.35"),
+    change: { spec: onVersion("1.35") },
   },
   {
     name: "another change while EKS runs a newer version than asked for",
     before: {},
-    status: onVersion("1.35"),
+    status: onVersion("1.36"),
     change: { spec: { tenant: "payments" } },
   },
   {
     name: "a wrong version corrected before there is a cluster",
     before: { spec: onVersion("1.99") },
-    change: { spec: onVersion("1.34") },
+    change: { spec: onVersion("1.35") },
   },
   { name: "another region", before: {}, change: { spec: { region: "eu-west-1" } }, refused: "region can't be changed" },
   {
@@ -633,7 +633,7 @@ export const ruleCases: readonly RuleCase[] = [
     name: "a wrong version corrected before it is known which one runs",
     before: { spec: onVersion("1.99") },
     status: {},
-    change: { spec: onVersion("1.34") },
+    change: { spec: onVersion("1.35") },
   },
   {
     name: "another network",
