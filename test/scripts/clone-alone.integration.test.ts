@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { execute, root } from "../support/process.ts";
 
@@ -16,5 +17,5 @@ test("tests that read upstream CRDs pass in a clone without any", async () => {
     env: { UPSTREAM_CRDS: join(root, "none") },
   });
   expect(code, stdout + stderr).toBe(0);
-  expect(stdout).toMatch(/Test Files {2}4 passed/);
+  expect(stripVTControlCharacters(stdout)).toMatch(/Test Files {2}4 passed/);
 });
