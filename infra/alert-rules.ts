@@ -96,17 +96,20 @@ const ofNodes = (capacityType: CapacityType) => {
  * Tells of a region in which the fleet uses nearly as much of a quota as AWS allows. The fleet can't use more than the quota: then the quota was
  * raised, and the stack doesn't say so.
  */
-function quotaRule(name: CountedQuota, { serviceQuotas }: Limits) {
+function quotaRules(name: CountedQuota, { serviceQuotas }: Limits) {
   const { name: title } = quotas[name];
   const quota = countedQuotas[name];
-  const most = serviceQuotas[name] ?? quota.initial;
+  const most = serviceQuotas[name] ?? ("initial" in quota ? quota.initial : undefined);
+  if (most === undefined) return [];
   const { count, have, where } = "kind" in quota ? ofSpokes(quota.kind) : ofNodes(quota.capacityType);
-  return warning({
-    alert: "QuotaNear",
-    expr: `${count} >= ${Math.ceil(most * nearQuota)} <= ${most}`,
-    labels: { quota: title },
-    summary: `${have} {{ $value }} of at most ${most} (${title}) in ${where}`,
-  });
+  return [
+    warning({
+      alert: "QuotaNear",
+      expr: `${count} >= ${Math.ceil(most * nearQuota)} <= ${most}`,
+      labels: { quota: title },
+      summary: `${have} {{ $value }} of at most ${most} (${title}) in ${where}`,
+    }),
+  ];
 }
 
 /** Days before the end of a sealing key from which on it is told: kubeseal seals with no certificate that has ended. */
@@ -125,7 +128,7 @@ export function alertRules(given: Partial<Limits> = {}): string {
   const limits: Limits = { releases: kubernetesReleases, serviceQuotas: {}, sealingKeyEnds: {}, ...given };
   const groups = [
     { name: "kubernetes", rules: limits.releases.flatMap(supportRules) },
-    { name: "quotas", rules: counted.map((name) => quotaRule(name, limits)) },
+    { name: "quotas", rules: counted.flatMap((name) => quotaRules(name, limits)) },
     { name: "sealing-keys", rules: Object.entries(limits.sealingKeyEnds).map(sealingRule) },
   ];
   // JSON is YAML: more groups in the file's list, without a parser that every start of the program would load.

@@ -45,20 +45,18 @@ export type VcpuQuota = (typeof vcpuQuotas)[CapacityType];
 export const isStandard = (instanceType: string): boolean => /^([acdhimrtz]|i[ms])\d/.test(instanceType);
 
 /**
- * Quotas that the fleet's metrics cover, with AWS's default for a region of an account (AWS General Reference, "Amazon VPC", "Amazon EC2" and
- * "Amazon EKS endpoints and quotas"). `kind`: the kind of Crossplane's resources that count; without it, the vCPUs of nodes count.
+ * Quotas that the fleet's metrics cover. `kind`: the kind of Crossplane's resources that count, and AWS's default for a region of an account (AWS
+ * General Reference, "Amazon VPC", "Amazon EC2" and "Amazon EKS endpoints and quotas"). Without it, the vCPUs of nodes count; AWS raises this
+ * quota for each account, so it has no default here.
  */
 export const countedQuotas = {
   vpcs: { kind: "VPC", initial: 5 },
   addresses: { kind: "EIP", initial: 5 },
   clusters: { kind: "Cluster", initial: 100 },
-  vcpus: { capacityType: "ON_DEMAND", initial: 5 },
-  spotVcpus: { capacityType: "SPOT", initial: 5 },
+  vcpus: { capacityType: "ON_DEMAND" },
+  spotVcpus: { capacityType: "SPOT" },
 } as const satisfies Partial<
-  Record<
-    QuotaName,
-    { readonly initial: number } & ({ readonly kind: string } | { readonly capacityType: CapacityType })
-  >
+  Record<QuotaName, { readonly kind: string; readonly initial: number } | { readonly capacityType: CapacityType }>
 >;
 
 export type CountedQuota = keyof typeof countedQuotas;

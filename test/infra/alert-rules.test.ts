@@ -80,18 +80,17 @@ describe("the fleet's alerts", () => {
     );
   });
 
-  test("tell of quotas by what the stack says of them, and by AWS's defaults else", () => {
+  test("tell of quotas by what the stack says of them, by AWS's defaults else, and of vCPUs only by the stack", () => {
     const bounds = (given: Parameters<typeof alertRules>[0]) =>
       rulesOf(given)
         .filter(({ alert }) => alert === "QuotaNear")
         .map(({ expr }) => expr.slice(expr.indexOf(">=")));
-    expect(bounds({})).toEqual([">= 4 <= 5", ">= 4 <= 5", ">= 80 <= 100", ">= 4 <= 5", ">= 4 <= 5"]);
+    expect(bounds({})).toEqual([">= 4 <= 5", ">= 4 <= 5", ">= 80 <= 100"]);
     expect(bounds({ serviceQuotas: { vpcs: 21, vcpus: 64 } })).toEqual([
       ">= 17 <= 21",
       ">= 4 <= 5",
       ">= 80 <= 100",
       ">= 52 <= 64",
-      ">= 4 <= 5",
     ]);
   });
 
