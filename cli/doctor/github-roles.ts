@@ -1,6 +1,6 @@
 import { GetRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { actionsIssuer, isGitHubCloud } from "../../lib/github-api.ts";
-import { admits, type StoredPolicy, trustedSubjects } from "../../lib/iam/github-trust.ts";
+import { admits, admitsOtherOwners, type StoredPolicy, trustedSubjects } from "../../lib/iam/github-trust.ts";
 import { type ProjectCopy, placeOf, projectCopy } from "../init/pipelines.ts";
 import { type AwsConfig, isMissing, untold } from "./aws.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
@@ -82,12 +82,18 @@ async function trust({ environment, arn, place, prefix, accounts, iam }: Questio
   // In subjects a colon of a name is written so (GitHub Docs, "Filtering for metadata containing :").
   const subject = `${prefix}:environment:${environment.replaceAll(":", "%3A")}`;
   const trusted = trustedSubjects(JSON.parse(text) as StoredPolicy, issuer);
+  if (admitsOtherOwners(trusted, subject))
+    return wrong(
+      title,
+      `${name} trusts repositories of other owners too, unless its trust policy has other conditions about them`,
+      `set ${issuer}:sub to ${subject} in its trust policy (${guide})`,
+    );
   if (admits(trusted, subject)) return ok(title, `${name} trusts ${subject}`);
   const named = trusted.flatMap(({ conditions }) => conditions.flatMap(({ values }) => values));
   const now =
     trusted.length === 0
       ? `${name} does not trust the OIDC provider ${issuer}`
-      : `${name} trusts ${named.length === 0 ? "no subject by name" : named.join(" and ")}`;
+      : `${name} trusts ${named.join(" and ")}`;
   return wrong(
     title,
     `${now}, and tokens of ${place.path} have the subject ${subject}: AWS denies sts:AssumeRoleWithWebIdentity`,
@@ -111,7 +117,7 @@ async function prefixOf({ host, path }: Place, ask: Ask): Promise<string | Findi
   if (isDefault === false)
     return note(
       title,
-      `${path} has a subject of its own making (include_claim_keys), which only a token shows`,
+      `${path} has a customized subject (include_claim_keys), which only a token shows`,
       "compare the trust policies with the subject in the log of a job",
     );
   // Never made of names: whether the IDs are in it depends on the repository's age and history, and use_immutable_subject doesn't tell.

@@ -66,10 +66,13 @@ export function trustedSubjects({ Statement }: StoredPolicy, issuer: string): Tr
     );
 }
 
+const passes = (conditions: TrustedSubjects["conditions"], subject: string): boolean =>
+  conditions.every(({ operator, values }) => values.some((value) => operators[operator]?.(value, subject)));
+
+/** Whether a statement admits the subject with another owner too: it has no condition about subjects, or only too wide a pattern. */
+export const admitsOtherOwners = (trusted: readonly TrustedSubjects[], subject: string): boolean =>
+  trusted.some(({ conditions }) => passes(conditions, subject.replace(/^repo:[^/]+/, "repo:another-owner")));
+
 /** Whether a statement names this subject and passes all its conditions about the subject. */
 export const admits = (trusted: readonly TrustedSubjects[], subject: string): boolean =>
-  trusted.some(
-    ({ conditions }) =>
-      conditions.length > 0 &&
-      conditions.every(({ operator, values }) => values.some((value) => operators[operator]?.(value, subject))),
-  );
+  trusted.some(({ conditions }) => conditions.length > 0 && passes(conditions, subject));

@@ -18,9 +18,12 @@ const issuer = "token.actions.githubusercontent.com";
 const arn = "arn:aws:iam::111111111111:role/ci/fleet-dev";
 
 /** An answer of IAM's GetRole with the policy that docs/guides/pull-requests.md shows; IAM encodes it. */
-function role(subject: string, { roleArn = arn, provider = issuer } = {}): string {
+function role(subject: string | undefined, { roleArn = arn, provider = issuer } = {}): string {
   const Federated = `arn:aws:iam::111111111111:oidc-provider/${provider}`;
-  const StringEquals = { [`${provider}:aud`]: "sts.amazonaws.com", [`${provider}:sub`]: subject };
+  const StringEquals = {
+    [`${provider}:aud`]: "sts.amazonaws.com",
+    ...(subject === undefined ? {} : { [`${provider}:sub`]: subject }),
+  };
   const Statement = [
     { Effect: "Allow", Principal: { Federated }, Action: "sts:AssumeRoleWithWebIdentity", Condition: { StringEquals } },
   ];
@@ -148,6 +151,7 @@ describe("fleet doctor, roles of GitHub's workflows", () => {
       { GetRole: role("", { roleArn: arn.replace("ci/", "") }) },
       "IAM has arn:aws:iam::111111111111:role/fleet-dev",
     ],
+    ["have no condition about the subject", { GetRole: role(undefined) }, "trusts repositories of other owners too"],
     [
       "trust another provider",
       { GetRole: role("", { provider: "gitlab.com" }) },
@@ -199,10 +203,10 @@ describe("fleet doctor, roles of GitHub's workflows", () => {
     expect(findings).toMatchObject([{ status: "note", todo: expect.stringContaining("Environments: read") }]);
   });
 
-  test("are unknown where GitHub answers without the prefix, which is never made of names", async () => {
+  test("are a note where GitHub answers without the prefix, which is never made of names", async () => {
     const routes = { ...repository(immutable), [`${project}/${sub}`]: { body: { use_default: true } } };
     expect((await checked({ routes })).findings).toMatchObject([
-      { status: "unchecked", message: expect.stringContaining("no sub_claim_prefix") },
+      { status: "note", message: expect.stringContaining("no sub_claim_prefix") },
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { admits, trustedSubjects } from "../../../lib/iam/github-trust.ts";
+import { admits, admitsOtherOwners, trustedSubjects } from "../../../lib/iam/github-trust.ts";
 import type { Condition } from "../../../lib/iam/policy.ts";
 
 const issuer = "token.actions.githubusercontent.com";
@@ -36,6 +36,16 @@ describe("a trust policy", () => {
     ["no subject", { StringEquals: { [`${issuer}:aud`]: "sts.amazonaws.com" } }],
   ] as const)("doesn't admit a subject by %s", ([, condition]) => {
     expect(admitted(statement(condition))).toBe(false);
+  });
+
+  test.for([
+    ["no condition about subjects", { StringEquals: { [`${issuer}:aud`]: "sts.amazonaws.com" } }, true],
+    ["a pattern for all owners", { StringLike: { [`${issuer}:sub`]: "repo:*:environment:dev" } }, true],
+    ["a pattern of an owner", { StringLike: { [`${issuer}:sub`]: "repo:acme@123456/*" } }, false],
+    ["the exact subject", equals(subject), false],
+  ] as const)("with %s admits other owners: %s", ([, condition, others]) => {
+    const trusted = trustedSubjects({ Statement: statement(condition) }, issuer);
+    expect(admitsOtherOwners(trusted, subject)).toBe(others);
   });
 
   test("admits a subject if one statement does", () => {
