@@ -1,5 +1,5 @@
 import { githubApi } from "../../lib/github-api.ts";
-import { type Finding, unchecked } from "./finding.ts";
+import { type Finding, note } from "./finding.ts";
 import { send } from "./git-https.ts";
 import type { Run } from "./process.ts";
 import type { Connect } from "./surroundings.ts";
@@ -74,11 +74,10 @@ export const githubOf =
 /** How to get a token that GitHub accepts. */
 export const logInToGitHub = "gh auth login, or set GH_TOKEN";
 
-/** The finding for an answer that doesn't tell what was asked. */
+/** The finding for an answer that doesn't tell what was asked. A note, because the fleet itself doesn't need GitHub's API. */
 export function unansweredBy(title: string, host: string, { status, message }: Answer): Finding {
-  if (status === 0)
-    return unchecked(title, `${host} did not answer: ${message}`, "check that it can be reached from here");
+  if (status === 0) return note(title, `${host} did not answer: ${message}`, "check that it can be reached from here");
   const said = message === "" ? `status ${status}` : `status ${status}: ${message}`;
   const todo = status === 401 ? logInToGitHub : "give the token the permission, or try again later";
-  return unchecked(title, `${host} answers with ${said}`, todo);
+  return note(title, `${host} answers with ${said}`, todo);
 }

@@ -50,10 +50,10 @@ describe("fleet doctor, deploy keys of an organization", () => {
     expect(elsewhere).toEqual({ findings: [], asked: [] });
   });
 
-  test("are unknown if GitHub rejects the token", async () => {
+  test("are a note if GitHub rejects the token", async () => {
     const { findings } = await checked(recorded.badCredentials);
     expect(findings).toMatchObject([
-      { status: "unchecked", message: "github.com answers with status 401: Bad credentials", todo: /gh auth login/ },
+      { status: "note", message: "github.com answers with status 401: Bad credentials", todo: /gh auth login/ },
     ]);
   });
 
