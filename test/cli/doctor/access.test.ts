@@ -92,4 +92,13 @@ describe("fleet doctor, access to the hub", () => {
     const found = await look({ clusterAdmins: [team] }, { ...noHub, GetRole: new Refusal("AccessDenied") });
     expect(found).toMatchObject([{ status: "unchecked", todo: expect.stringContaining("iam:GetRole") }]);
   });
+
+  test("reports what it knows of other principals without a permission", async () => {
+    const deployer = "arn:aws:iam::123456789012:role/deployer";
+    const found = await look({ clusterAdmins: [team, deployer] }, { ...noHub, GetRole: new Refusal("AccessDenied") });
+    expect(found).toMatchObject([
+      { name: "clusterAdmins[0]", status: "unchecked" },
+      { name: "clusterAdmins[1]", status: "wrong", message: expect.stringContaining("creates the hub") },
+    ]);
+  });
 });
