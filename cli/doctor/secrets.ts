@@ -21,16 +21,23 @@ export function secretNames(settings: Readable): string[] {
   ];
 }
 
-const scheduled = (secret: string, until: Date | undefined, { name: stack, region }: Stack): Finding =>
-  wrong(
+function scheduled(secret: string, until: Date | undefined, { name: stack, region, settings }: Stack): Finding {
+  const call = (verb: string) => `aws secretsmanager ${verb} --region ${region} --secret-id ${secret}`;
+  const isSealingKey = secret.startsWith(fleetNames(settings.fleet ?? "").sealingKeyPrefix);
+  const keep = isSealingKey
+    ? "  then raise its generation in sealingKeys, and name the old one in formerSealingKeys (docs/guides/troubleshooting.md)"
+    : `  then import it: fleet adopt-hub --stack ${stack}   # prints what to do (docs/guides/troubleshooting.md)`;
+  const lost = isSealingKey ? "nothing that was sealed with it is needed" : "nothing needs its value";
+  return wrong(
     secret,
     `is scheduled for deletion${until === undefined ? "" : ` on ${until.toISOString().slice(0, 10)}`}: until then Secrets Manager rejects a new secret of this name`,
     [
-      `to keep its value: aws secretsmanager restore-secret --region ${region} --secret-id ${secret}`,
-      `  then import it: fleet adopt-hub --stack ${stack}   # prints what to do (docs/guides/troubleshooting.md)`,
-      `or, if nothing needs its value: aws secretsmanager delete-secret --region ${region} --secret-id ${secret} --force-delete-without-recovery`,
+      `to keep its value: ${call("restore-secret")}`,
+      keep,
+      `or, if ${lost}: ${call("delete-secret")} --force-delete-without-recovery`,
     ].join("\n"),
   );
+}
 
 /**
  * Whether names that the stack creates are free. A deleted secret keeps its name for 7 to 30 days (Secrets Manager API Reference, DeleteSecret),

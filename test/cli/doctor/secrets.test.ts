@@ -22,12 +22,15 @@ describe("fleet doctor, secrets", () => {
       { Name: "fleet-dev/git/gitops-system", DeletedDate: deletedOn },
       { Name: "fleet-dev/git/gitops-workloads" },
       { Name: "fleet-dev/sealing-keys/dev/0", DeletedDate: deletedOn },
+      { Name: "fleet-dev/sealing-keys/dev/1", DeletedDate: deletedOn },
     ];
     const { found, asked } = await look({ ListSecrets: { SecretList } });
     expect(asked.map(({ input }) => input)).toMatchObject([{ IncludePlannedDeletion: true }]);
     expect(found).toMatchObject([
       { status: "wrong", name: "fleet-dev/git/gitops-system", message: expect.stringContaining("on 2026-12-24") },
+      { status: "wrong", name: "fleet-dev/sealing-keys/dev/1", todo: expect.stringContaining("formerSealingKeys") },
     ]);
+    expect(found[1]?.todo).not.toContain("fleet adopt-hub");
     expect(found[0]?.todo).toContain(
       "aws secretsmanager restore-secret --region eu-central-1 --secret-id fleet-dev/git/gitops-system",
     );
