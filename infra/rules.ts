@@ -133,7 +133,7 @@ function clusterAccessRule({
       key: "clusterViewers",
       what: "names an administrator of the hub (clusterAdmins, or argocdRoleArn with argocdHubAdmin)",
       got: arn,
-      allowed: "principals that are no administrators: administrators read everything",
+      allowed: "principals that are not in clusterAdmins: administrators read everything",
       remedy: "remove it from one of the two lists",
     })),
   ];

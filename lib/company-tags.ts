@@ -1,4 +1,4 @@
-import { clusterTag, fleetTag, principalTags, type Tags } from "./labels.ts";
+import { clusterTag, fleetTag, guardDutyTag, principalTags, type Tags } from "./labels.ts";
 
 /** A company's tags on everything that the fleet creates in AWS: `tags` of the stack, and `spec.tags` of a Spoke. */
 
@@ -36,7 +36,7 @@ function problemOf(tag: string, value: string): TagProblem[] {
     return [
       {
         tag,
-        what: "has a key of the fleet, of AWS or of a controller, which nothing overrides",
+        what: "has a key of the fleet, of AWS or of a controller",
         got: tag,
         allowed: "keys of your own; IAM compares keys without case, so Environment is environment",
       },
@@ -48,6 +48,15 @@ function problemOf(tag: string, value: string): TagProblem[] {
         what: "has a key that not every AWS service and controller takes",
         got: tag,
         allowed: `1 to ${tagLimits.key} letters, digits, blanks and _.:/+@-, no blank at either end, and no colon at the end or before a blank`,
+      },
+    ];
+  if (tag.toLowerCase() === guardDutyTag.key.toLowerCase() && value !== "false")
+    return [
+      {
+        tag,
+        what: "marks what GuardDuty created, which the fleet may delete",
+        got: value,
+        allowed: "false, which excludes a cluster from GuardDuty",
       },
     ];
   if (value.length <= tagLimits.value && valuePattern.test(value)) return [];
@@ -71,7 +80,7 @@ export function tagProblems(tags: Tags): TagProblem[] {
       ? []
       : [
           {
-            what: "has keys that differ in case only, which IAM knows as one",
+            what: "has keys that differ in case only, which IAM treats as one",
             got: twice.join(", "),
             allowed: "one of them",
           },

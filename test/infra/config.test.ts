@@ -38,7 +38,7 @@ const former = {
 
 /** What is changed in a good configuration, the key that is blamed, and a part of the message. */
 const bad: [string, Record<string, string | undefined>, string, string][] = [
-  ["a tag that is the fleet's own", { tags: '{"Environment":"prod"}' }, "tags.Environment", "which nothing overrides"],
+  ["a tag that is the fleet's own", { tags: '{"Environment":"prod"}' }, "tags.Environment", "of a controller"],
   ["a tag that a controller can't take", { tags: '{"a=b":"c"}' }, "tags.a=b", "has a key that not every AWS service"],
   [
     "a tag whose value is a number",

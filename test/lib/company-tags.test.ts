@@ -52,6 +52,10 @@ describe("a company's tags", () => {
     },
   );
 
+  it("can't mark resources as created by GuardDuty, which the fleet may delete", () => {
+    expect(tagProblems({ guarddutymanaged: "true" })).toMatchObject([{ got: "true", allowed: /^false/ }]);
+  });
+
   it("can't be more than AWS has room for, nor differ in case only", () => {
     expect(tagProblems(many(tagLimits.count + 1))).toEqual([expect.objectContaining({ what: "has too many tags" })]);
     expect(tagProblems({ Team: "a", team: "b" })).toEqual([expect.objectContaining({ got: "Team, team" })]);

@@ -78,7 +78,7 @@ describe("a company's tags on a spoke", () => {
   });
 
   it.each([
-    [{ Owner: "me" }, "has keys that differ in case only, which IAM knows as one: got Owner, owner"],
+    [{ Owner: "me" }, "has keys that differ in case only, which IAM treats as one: got Owner, owner"],
     [Object.fromEntries(Array.from({ length: 39 }, (_, index) => [`k${index}`, ""])), "has too many tags: got 41"],
   ])("are rejected where those of the stack leave no room for them: %o", (given, message) => {
     const world = new World(spoke({ tags: given }), { hub: ofHub });
