@@ -9,8 +9,8 @@ from .shared import replace
 # Calls that create a resource with its tags, for which AWS has aws:RequestTag (Service Authorization Reference).
 _CREATES = {f"ec2:{call}" for call in MAKES} | {
     "aps:CreateWorkspace", "dynamodb:CreateTable", "ec2:CreateFleet", "ec2:RunInstances", "eks:CreateAccessEntry", "eks:CreateAddon",
-    "eks:CreateCluster", "eks:CreateNodegroup", "eks:CreatePodIdentityAssociation", "elasticloadbalancing:CreateLoadBalancer",
-    "elasticloadbalancing:CreateTargetGroup", "grafana:CreateWorkspace", "iam:CreateOpenIDConnectProvider", "iam:CreatePolicy", "iam:CreateRole",
+    "eks:CreateCluster", "eks:CreateNodegroup", "eks:CreatePodIdentityAssociation", "elasticloadbalancing:CreateListener",
+    "elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateRule", "elasticloadbalancing:CreateTargetGroup", "grafana:CreateWorkspace", "iam:CreateOpenIDConnectProvider", "iam:CreatePolicy", "iam:CreateRole",
     "kms:CreateKey", "logs:CreateLogGroup", "rds:CreateDBInstance", "rds:CreateDBSubnetGroup", "secretsmanager:CreateSecret", "sqs:CreateQueue",
 }
 # Of what these two name, only what they create has tags in the request.
