@@ -147,6 +147,8 @@ function judged(subnets: readonly Subnet[], account: string | undefined, setting
 async function checkSubnets({ settings, region }: Stack, config: AwsConfig): Promise<Finding[]> {
   if (!settings.vpcId || region === undefined) return [];
   const SubnetIds = [...(settings.privateSubnetIds ?? []), ...(settings.publicSubnetIds ?? [])];
+  // Without IDs, EC2 describes all subnets of the region; the configuration's own rules require some.
+  if (SubnetIds.length === 0) return [];
   const ec2 = new EC2Client({ ...config, region });
   try {
     const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds }));

@@ -16,6 +16,7 @@ import { IAMClient, ListOpenIDConnectProvidersCommand, paginateListRoles } from 
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { fleetNames, hubName } from "../../lib/names.ts";
 import { type CapacityType, isStandard, type QuotaName } from "../../lib/quotas.ts";
+import { all } from "../aws-calls.ts";
 import type { AwsConfig } from "./aws.ts";
 
 /** What counts towards a quota at present. */
@@ -30,12 +31,6 @@ export interface Counter {
   /** IAM actions that this needs. */
   readonly actions: string;
   count(): Promise<Usage>;
-}
-
-async function all<Page, Item>(pages: AsyncIterable<Page>, items: (page: Page) => readonly Item[] | undefined) {
-  const found: Item[] = [];
-  for await (const page of pages) found.push(...(items(page) ?? []));
-  return found;
 }
 
 /** Gateways in these states count (Amazon VPC User Guide, "Amazon VPC quotas"). */
