@@ -64,7 +64,8 @@ export async function withTemporaryInstance(
   try {
     return await interruptible(folder, stack, () => foreground(argv, { env: { ...process.env, [INSTANCE]: dir } }));
   } finally {
-    if (!keep) await removeTemporary(folder, stack);
+    // The last lines are those of the command.
+    if (!keep) await removeTemporary(folder, stack, () => {});
     else if (existsSync(dir)) console.log(`Instance kept: FLEET_LOCAL_DIR=${dir}`);
   }
 }

@@ -57,9 +57,14 @@ async function newFolder(parent: string, kind: string, stack: string): Promise<s
 
 /**
  * Kills the processes that have their temporary files in a temporary folder, and removes the instances in it and the folder itself.
+ * @param say receives a line for each instance
  * @throws Error with every instance and folder that can't be removed
  */
-export async function removeTemporary(folder: string, stack: string): Promise<void> {
+export async function removeTemporary(
+  folder: string,
+  stack: string,
+  say: (line: string) => void = console.log,
+): Promise<void> {
   const folders = await foldersOf(folder);
   await killAll(() => processesWithin(folders));
   const failures: string[] = [];
@@ -67,7 +72,7 @@ export async function removeTemporary(folder: string, stack: string): Promise<vo
     work().catch((error: Error) => failures.push(`${dir}: ${error.message}`));
   for (const instance of await instancesWithin(folders))
     await attempt(instance.dir, async () => {
-      console.log(`Removing the temporary instance in ${instance.dir}`);
+      say(`Removing the temporary instance in ${instance.dir}`);
       const opened = await tearDown(instance.dir, stack, { force: true, quiet: true });
       if (!opened) await releaseInstance(instance);
     });
