@@ -25,8 +25,8 @@ export function hubShare({
   const gateways = vpcId ? 0 : natGatewayCount(natGateways, zones);
   return {
     vpcs: vpcId ? 0 : 1,
-    gatewayEndpoints: vpcId ? 0 : 1,
     addresses: gateways,
+    gatewayEndpoints: vpcId ? 0 : 1,
     natGateways: Math.min(gateways, 1),
     clusters: 1,
     oidcProviders: 1,
