@@ -23,15 +23,14 @@ const isCaller = (caller: string, arn: string): boolean =>
   caller === arn || (partsOf(arn)?.kind === "role" && caller.split("/").at(-2) === partsOf(arn)?.name);
 
 /** What IAM has of a principal of a list in the stack. */
-function configured(key: string, index: number, arn: string, { exists, successor }: Standing): Finding {
-  const title = `${key}[${index}]`;
+function configured(title: string, arn: string, { exists, successor }: Standing): Finding {
   if (exists) return ok(title, arn);
   if (successor === undefined)
-    return wrong(title, `IAM has no ${arn}`, `correct it, or remove it: pulumi config rm --path '${key}[${index}]'`);
+    return wrong(title, `IAM has no ${arn}`, `correct it, or remove it: pulumi config rm --path '${title}'`);
   return wrong(
     title,
     `IAM has no ${arn}; it has ${successor}`,
-    `pulumi config set --path '${key}[${index}]' ${successor}\npulumi up   # replaces the access entry`,
+    `pulumi config set --path '${title}' ${successor}\npulumi up   # replaces the access entry`,
   );
 }
 
@@ -68,7 +67,7 @@ async function checkNamed({ key, index, arn }: Named, { exists: hasHub, caller, 
       `remove it: pulumi config rm --path '${title}'; or run pulumi up with another identity`,
     );
   try {
-    return configured(key, index, arn, await standingOf(iamOf(arn, config), arn));
+    return configured(title, arn, await standingOf(iamOf(arn, config), arn));
   } catch (error) {
     return untold(title, error, actions);
   }
