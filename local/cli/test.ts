@@ -56,8 +56,6 @@ function phasesOf(args: readonly string[], dir: string): readonly Phase[] {
     ];
   if (!args.includes(E2E))
     return [[[machine, toolchain, tools, { name: "tests", covers: args.join(" "), run: () => vitest(args, { dir }) }]]];
-  if (args.length > 1)
-    throw new Error(`npm run test:e2e takes no arguments: choose tests with npm test -- --project <project> <file>`);
   const beside = (name: string, covers: string) => projectPart(name, covers, { dir, prefix: `${name.padEnd(8)} | ` });
   return [
     [[machine, toolchain, tools]],
@@ -69,12 +67,14 @@ function phasesOf(args: readonly string[], dir: string): readonly Phase[] {
 }
 
 await main(async () => {
+  const args = process.argv.slice(2);
+  if (args.includes(E2E) && args.length > 1)
+    throw new Error("npm run test:e2e takes no arguments: choose tests with npm test -- --project <project> <file>");
   const folder = await temporaryFolder("fleet-tests", "local");
   const dir = join(folder, "instance");
   let parts: readonly PartResult[] = [];
-  const phases = phasesOf(process.argv.slice(2), dir);
   const code = await interruptible(folder, "local", async () => {
-    parts = await runPhases(phases, (line) => console.log(line));
+    parts = await runPhases(phasesOf(args, dir), (line) => console.log(line));
     return exitCode(parts);
   });
   if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The tests' instance stays in ${dir}`);
