@@ -130,11 +130,6 @@ const data: Cases = [
     object: bucket(more),
     refused: "nobody deletes the objects in a bucket with it: leave spec.forProvider.forceDestroy out",
   })),
-  {
-    title: "a bucket in another region",
-    object: bucket({ forProvider: { region: "eu-north-1" } }),
-    refused: "buckets are in the region of their cluster: set spec.forProvider.region to us-east-1, got eu-north-1",
-  },
   { title: "a bucket that is not emptied when it goes", object: bucket({ forProvider: { forceDestroy: false } }) },
 ];
 

@@ -119,12 +119,6 @@ const network = "a database is in the subnets and the security group of its clus
 const password = "Crossplane makes up the password of a database and keeps it in a Secret of the namespace";
 
 const safety: Cases = [
-  ...refusedAs(
-    "databases are in the region of their cluster: set spec.forProvider.region to us-east-1, got eu-north-1",
-    {
-      "in another region": database({ region: "eu-north-1" }),
-    },
-  ),
   ...refusedAs("spec.forProvider.engine of a database must be mariadb, mysql or postgres, got aurora-postgresql", {
     "of Aurora": database({ engine: "aurora-postgresql" }),
   }),

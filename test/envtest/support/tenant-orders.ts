@@ -50,6 +50,32 @@ const redriven = (redrivePolicy: string) => queue({ forProvider: { name: `${own}
 const policy = "{}";
 const roleTags = { "eks-cluster-name": cluster, "kubernetes-namespace": tenantNamespace };
 
+const dead = "arn:aws:sqs:us-east-1:999999999999:evil";
+/** What would send the spoke's token to another host, or name another account's queue as the namespace's. */
+const hostileRegions = ["eu-north-1", "attacker.example/x#", `.*"|"${dead}`];
+
+/** Every kind that has a region. */
+const regional = {
+  Table: order("dynamodb", "Table", true),
+  Queue: order("sqs", "Queue", true),
+  Bucket: order("s3", "Bucket", true),
+  BucketVersioning: order("s3", "BucketVersioning", true),
+  Instance: order("rds", "Instance", true),
+};
+
+const inOtherRegions: Cases = Object.entries(regional).flatMap(([kind, make]) =>
+  hostileRegions.flatMap((name) =>
+    ["forProvider", "initProvider"].map((place) => ({
+      title: `a ${kind} with the region ${name} in ${place}`,
+      object: make({
+        ...(kind === "Table" && { externalName: `${own}_orders` }),
+        [place]: { region: name, ...(kind === "Queue" && { redrivePolicy: redrive(dead) }) },
+      }),
+      refused: `applications order in the region of their cluster only: set spec.forProvider.region and spec.initProvider.region to us-east-1, got ${place === "initProvider" ? "us-east-1, " : ""}${name}`,
+    })),
+  ),
+);
+
 const created: Cases = [
   { title: "a table", object: table({ externalName: `${own}_orders` }) },
   {
@@ -353,4 +379,4 @@ export const orderedBefore: Cases = [
   },
 ];
 
-export const tenantOrders: Cases = [...created, ...shared, ...narrowed, ...changed, ...left];
+export const tenantOrders: Cases = [...created, ...inOtherRegions, ...shared, ...narrowed, ...changed, ...left];
