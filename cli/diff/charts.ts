@@ -18,6 +18,8 @@ export interface ChartOptions {
   readonly withoutHelm?: string;
   /** Folder with charts as `<name>-<version>.tgz`, which replaces the chart repositories. */
   readonly charts?: string;
+  /** Whether helm may fetch from repositories that the earlier state doesn't name. @default false */
+  readonly newRepositories?: boolean;
   /** Kubernetes minor of a cluster, for charts that look at it. */
   readonly kubernetesVersion: (item: Item) => string | undefined;
 }
@@ -28,6 +30,17 @@ export function helmProgram(path = process.env["PATH"] ?? ""): Pick<ChartOptions
   const helm = candidates.find((file) => existsSync(file));
   return helm === undefined ? {} : { helm };
 }
+
+/** How to reach the network; all other variables, in which credentials may be, stay here. */
+const networkVariables = ["HTTPS_PROXY", "NO_PROXY", "SSL_CERT_DIR", "SSL_CERT_FILE"] as const;
+
+/** Helm keeps its settings, plugins, repositories and registry credentials below HOME. */
+const environment = (HOME: string): NodeJS.ProcessEnv => ({
+  HOME,
+  ...Object.fromEntries(
+    networkVariables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  ),
+});
 
 /** Everything that determines what a release installs. */
 interface Release {
@@ -75,13 +88,19 @@ function merged(below: unknown, above: unknown): unknown {
   return Object.fromEntries([...keys].map((key) => [key, merged(below[key], above[key])]));
 }
 
+const repositoryOf = ({ manifest }: Item): string | undefined =>
+  manifest.kind === "HelmRepository" ? manifest["spec"]?.url : undefined;
+
 class Charts {
   readonly #items: readonly Item[];
   readonly #options: ChartOptions;
+  /** Repositories from which helm may fetch. */
+  readonly #allowed: ReadonlySet<string | undefined>;
 
-  constructor(items: readonly Item[], options: ChartOptions) {
+  constructor(items: readonly Item[], allowed: readonly Item[], options: ChartOptions) {
     this.#items = items;
     this.#options = options;
+    this.#allowed = new Set(allowed.map(repositoryOf));
   }
 
   #find(on: string, kind: string, namespace: string | undefined, name: string): Manifest | undefined {
@@ -143,6 +162,7 @@ class Charts {
       const run = spawnSync(helm, [...args, "--values", values], {
         // An empty folder, so that helm can't take the name of a chart for a file in it.
         cwd: folder,
+        env: environment(folder),
         encoding: "utf8",
         maxBuffer: 2 ** 28,
         timeout: 120_000,
@@ -156,6 +176,10 @@ class Charts {
   }
 
   #remote({ repository, chart, version }: Release): string[] {
+    if (!this.#options.newRepositories && !this.#allowed.has(repository))
+      throw new Unrendered(
+        `its repository ${repository} is not in the base; if you trust it, let helm fetch from it with --new-repositories`,
+      );
     if (repository.startsWith("oci://")) return [`${repository.replace(/\/$/, "")}/${chart}`, "--version", version];
     return [chart, "--repo", repository, "--version", version];
   }
@@ -191,7 +215,7 @@ export function chartItems(
   everything: readonly (readonly Item[])[] = [before, after],
 ): ChartItems {
   const sides = [before, after].map((items, index) => ({
-    charts: new Charts(everything[index] ?? items, options),
+    charts: new Charts(everything[index] ?? items, everything[0] ?? before, options),
     releases: new Map(items.filter(({ manifest }) => isHelmRelease(manifest)).map((item) => [item.id, item])),
   }));
   const [old, fresh] = sides as [(typeof sides)[0], (typeof sides)[0]];

@@ -30,6 +30,7 @@ With origin/main ahead of a branch, take as base $(git merge-base origin/main HE
   --observed DIR        recorded state of spokes, <spoke>.yaml: kubectl -n spokes get managed,configmaps,kustomizations
                         -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
   --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)
+  --new-repositories    let helm fetch charts from HelmRepositories that <base> does not name
   --format              text (default on a terminal), markdown: one comment of a pull request (default elsewhere), or
                         json: everything, uncut
   --fail-on-refused     exit code 1 when the API server will refuse the change or the removal of a Spoke, or when the
@@ -51,6 +52,7 @@ export const options = {
   bridge: { type: "string" },
   observed: { type: "string" },
   charts: { type: "string" },
+  "new-repositories": { type: "boolean", default: false },
   format: { type: "string" },
   "fail-on-refused": { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
@@ -91,7 +93,11 @@ export async function run(argv: readonly string[], { kustomize, helmProgram } = 
       ...(values.fleet === undefined ? {} : { fleet: values.fleet }),
       ...(values.repos === undefined ? {} : { others: resolve(values.repos) }),
       ...(values.bridge === undefined ? {} : { hub: readHubData(values.bridge) }),
-      ...{ charts: { ...helmProgram(), ...(values.charts === undefined ? {} : { charts: resolve(values.charts) }) } },
+      charts: {
+        ...helmProgram(),
+        ...(values.charts === undefined ? {} : { charts: resolve(values.charts) }),
+        newRepositories: values["new-repositories"],
+      },
     });
     process.stdout.write(forms[format](report));
     return values["fail-on-refused"] && report.clusters.some(({ refused }) => refused) ? 1 : 0;

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chartItems } from "../../../cli/diff/charts.ts";
 import { type Item, itemId } from "../../../cli/diff/state.ts";
 import type { Manifest } from "../../../cli/render/files.ts";
@@ -10,7 +10,10 @@ const folder = { path: "" };
 beforeEach(() => {
   folder.path = mkdtempSync(join(tmpdir(), "fleet-charts-"));
 });
-afterEach(() => rmSync(folder.path, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder.path, { recursive: true });
+});
 
 /** A program in the place of helm: makes a ConfigMap of its values, and notes how it is called. */
 function helm(script = ""): { program: string; calls: () => string[][] } {
@@ -102,7 +105,7 @@ describe("what a HelmRelease installs", () => {
       data: { "values.yaml": "a: 1\nb: 1\n" },
     });
     const withMap = release({ b: 2 }, { valuesFrom: [{ kind: "ConfigMap", name: "values" }] });
-    expect(shown(chartItems([], [repository(), map, withMap], options(program)).after)).toEqual([
+    expect(shown(chartItems([repository()], [repository(), map, withMap], options(program)).after)).toEqual([
       ["HelmRelease spokes/blue-flux", { values: "a: 1\nb: 2\n" }],
     ]);
   });
@@ -160,6 +163,33 @@ describe("what a HelmRelease installs", () => {
 
   test("is asked for in an empty folder, where no name is the path of a chart", () => {
     const { program } = helm(`if (process.cwd() === ${JSON.stringify(process.cwd())}) process.exit(1);`);
-    expect(chartItems([], [repository(), release({ a: 1 })], options(program)).notes).toEqual([]);
+    expect(chartItems([repository()], [repository(), release({ a: 1 })], options(program)).notes).toEqual([]);
+  });
+
+  test("gets an empty home and no variable but those of the network", () => {
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret").stubEnv("HELM_PLUGINS", "/x").stubEnv("DOCKER_CONFIG", "/x");
+    vi.stubEnv("HTTPS_PROXY", "http://proxy.example.com");
+    const seen = join(folder.path, "environment");
+    const { program } = helm(
+      `require("node:fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify({ ...process.env, cwd: process.cwd() }));`,
+    );
+    expect(chartItems([repository()], [repository(), release({})], options(program)).notes).toEqual([]);
+    const { HTTPS_PROXY, HOME, cwd, ...others } = JSON.parse(readFileSync(seen, "utf8"));
+    expect([HTTPS_PROXY, HOME]).toEqual(["http://proxy.example.com", cwd]);
+    const allowed = new Set(["NO_PROXY", "SSL_CERT_DIR", "SSL_CERT_FILE"]);
+    expect(Object.keys(others).filter((name) => !allowed.has(name))).toEqual([]);
+  });
+
+  test("is fetched from a repository that only the change names if that is allowed", () => {
+    const { program, calls } = helm();
+    const before = [repository(), release({})];
+    const after = [repository("oci://registry.example.com/x"), release({ a: 1 })];
+    const found = chartItems(before, after, options(program));
+    expect(found.notes).toEqual([
+      expect.stringContaining("its repository oci://registry.example.com/x is not in the base"),
+    ]);
+    expect(calls().flat().join()).not.toContain("registry.example.com");
+    expect(chartItems(before, after, { ...options(program), newRepositories: true }).notes).toEqual([]);
+    expect(calls().flat().join()).toContain("oci://registry.example.com/x/flux2");
   });
 });
