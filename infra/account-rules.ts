@@ -10,9 +10,8 @@ import {
   type Scope,
 } from "../lib/iam/policy.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
-import { fleetNames } from "../lib/names.ts";
+import { fleetNames, hubSealingScope } from "../lib/names.ts";
 import { duplicates, type Problem } from "../lib/problems.ts";
-import { hubSealingScope } from "../lib/spoke.ts";
 import type { Readable } from "./settings.ts";
 
 /** The longest partition, account and region. */

@@ -1,7 +1,7 @@
 import { kubernetesVersions } from "../components/versions.ts";
 import { overlaps, parseCidr } from "../lib/cidr.ts";
 import { isArm } from "../lib/instance-types.ts";
-import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
+import { derivedNames, nameLimits, sealingKeyOf, tooLong } from "../lib/names.ts";
 import { duplicates, type Problem, shown } from "../lib/problems.ts";
 import { poolPrefix } from "../lib/spoke.ts";
 import { accountRules } from "./account-rules.ts";
@@ -44,7 +44,7 @@ const reserved = /(^|-)(hub|spoke)(-|$)/;
 export function fleetNameRule({ fleet, sealingKeys = [] }: Readable): Problem[] {
   if (fleet === undefined) return [];
   const problems = tooLong(derivedNames(fleet, sealingKeys)).map(({ kind, name }) => ({
-    key: kind === "secret" && name.includes("/sealing-keys/") ? "sealingKeys" : "fleet",
+    key: kind === "secret" && sealingKeyOf(fleet, name) !== undefined ? "sealingKeys" : "fleet",
     what: `makes a name of ${name.length} characters that is too long for its kind (${kind})`,
     got: shown(name),
     allowed: `at most ${nameLimits[kind]} characters`,

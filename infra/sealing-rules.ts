@@ -1,6 +1,6 @@
-import { fleetNames } from "../lib/names.ts";
+import { clusterScopePrefix, fleetNames, hubSealingScope } from "../lib/names.ts";
 import { duplicates, type Problem, shown } from "../lib/problems.ts";
-import { clusterScopePrefix, hubSealingScope, spokeNameRule } from "../lib/spoke.ts";
+import { spokeNameRule } from "../lib/spoke.ts";
 import type { Readable } from "./settings.ts";
 
 /** Rules about sealing keys: those that the stack makes, and those that no state has. */

@@ -22,6 +22,12 @@ type NameKind = keyof typeof nameLimits;
 /** The hub's name in the fleet: the name in its cluster secret and the last part of its EKS cluster's name. */
 export const hubName = "hub";
 
+/** Begins the scope of one cluster's own sealing keys; so no environment's name may. */
+export const clusterScopePrefix = "cluster-";
+
+/** Scope of the hub's own sealing keys; no spoke is called hub. */
+export const hubSealingScope = `${clusterScopePrefix}${hubName}`;
+
 /** Namespaces on the hub, and on a spoke where it has the same controller. */
 export const namespaces = {
   flux: "flux-system",
@@ -127,10 +133,18 @@ export function fleetNames(fleet: string) {
     notificationSecret: (notification: string) => `${fleet}/notifications/${notification}`,
     /** A spoke's own Git credential, for those who would rather keep it in Secrets Manager than sealed in Git. */
     spokeGitSecret: (spoke: string) => `${fleet}/git/spokes/${spoke}`,
-    sealingKeySecret: (scope: string, generation: string) => `${fleet}/sealing-keys/${scope}/${generation}`,
-    /** Prefix of every sealing key in Secrets Manager. */
-    sealingKeyPrefix: `${fleet}/sealing-keys/`,
+    sealingKeySecret: (scope: string, generation: string) => `${sealingKeyPrefix(fleet, scope)}${scope}/${generation}`,
   };
+}
+
+/** The boundary of spokes' roles allows the prefix of spokes' keys, so the hub's own have another. */
+const sealingKeyPrefix = (fleet: string, scope: string): string =>
+  `${fleet}/${scope === hubSealingScope ? "hub-sealing-keys" : "sealing-keys"}/`;
+
+/** Scope and generation of the sealing key with this name in Secrets Manager; undefined for another secret. */
+export function sealingKeyOf(fleet: string, secret: string): { scope: string; generation: string } | undefined {
+  const [, scope = "", generation = ""] = secret.match(/^[^/]+\/(?:hub-)?sealing-keys\/([^/]+)\/([^/]+)$/) ?? [];
+  return fleetNames(fleet).sealingKeySecret(scope, generation) === secret ? { scope, generation } : undefined;
 }
 
 /** Names of the roles on the hub that pods have. Those of External Secrets are for service accounts of stores, under which no pod runs. */

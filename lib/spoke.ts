@@ -2,7 +2,7 @@ import { databaseDigest, databasePrefix } from "./iam/databases.ts";
 import { flowLogGroup } from "./iam/flow-logs.ts";
 import type { ServiceAccountRef } from "./iam/trust.ts";
 import { group } from "./labels.ts";
-import { hubName, lengthSafe, nameLimits, namespaces } from "./names.ts";
+import { clusterScopePrefix, hubName, lengthSafe, nameLimits, namespaces } from "./names.ts";
 import { digestLength } from "./node-groups.ts";
 
 /** The Spoke API, as repos/gitops-system/platform/api defines it. */
@@ -27,12 +27,6 @@ export const spokeNameRule = {
 /** Whose sealing keys a spoke reads: those of its environment, which its spokes share, or keys of its own. */
 export const sealings = ["environment", "cluster"] as const;
 export type Sealing = (typeof sealings)[number];
-
-/** Begins the scope of one cluster's own sealing keys; so no environment's name may. */
-export const clusterScopePrefix = "cluster-";
-
-/** Scope of the hub's own sealing keys; no spoke is called hub. */
-export const hubSealingScope = `${clusterScopePrefix}${hubName}`;
 
 /** Scope of the sealing keys that a spoke reads: a folder in Git, and a part of the keys' names in Secrets Manager. */
 export function sealingScope(spoke: {

@@ -22,7 +22,7 @@ import { z } from "zod";
 import { fromJson } from "../../infra/forms.ts";
 import { arns, partitionOf } from "../../lib/iam/policy.ts";
 import type { Tags } from "../../lib/labels.ts";
-import { fleetNames, hubName } from "../../lib/names.ts";
+import { hubName, sealingKeyOf } from "../../lib/names.ts";
 import { look } from "../adopt/aws.ts";
 import { all, asking, isTaggedFor, tagsOf, unlessMissing } from "../aws-calls.ts";
 import type { AwsConfig } from "../doctor/aws.ts";
@@ -126,7 +126,7 @@ function finders(
         return named(found.ARN, {
           unusable: `AWS is about to delete it: aws secretsmanager restore-secret --secret-id ${name}`,
         });
-      const isSealingKey = found !== undefined && name.startsWith(fleetNames(fleet).sealingKeyPrefix);
+      const isSealingKey = found !== undefined && sealingKeyOf(fleet, name) !== undefined;
       return named(found?.ARN, isSealingKey ? { certificate: await certificateOf(secrets, name) } : {});
     },
   };

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { fleetNames } from "../../lib/names.ts";
+import { sealingKeyOf } from "../../lib/names.ts";
 import { nextGeneration } from "../rotation/plan.ts";
 import { listedKey } from "../rotation/stack-file.ts";
 import { byGeneration } from "../sealing/generations.ts";
@@ -21,12 +21,10 @@ interface FormerKey extends Key {
 
 /** The sealing keys that the stack would make, each with what AWS has under its name. */
 function plannedKeys(planned: readonly Planned[], { named }: HubInAws, fleet: string) {
-  const prefix = fleetNames(fleet).sealingKeyPrefix;
   return planned.flatMap(({ type, urn, inputs }) => {
     const name = String(inputs["name"]);
-    if (type !== "aws:secretsmanager/secret:Secret" || !name.startsWith(prefix)) return [];
-    const [scope = "", generation = ""] = name.slice(prefix.length).split("/");
-    return [{ key: { scope, generation }, found: named.get(urn) }];
+    const key = type === "aws:secretsmanager/secret:Secret" ? sealingKeyOf(fleet, name) : undefined;
+    return key === undefined ? [] : [{ key, found: named.get(urn) }];
   });
 }
 

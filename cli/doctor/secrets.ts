@@ -1,6 +1,6 @@
 import { paginateListSecrets, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { Readable } from "../../infra/settings.ts";
-import { fleetNames, repositories } from "../../lib/names.ts";
+import { fleetNames, repositories, sealingKeyOf } from "../../lib/names.ts";
 import { all } from "../aws-calls.ts";
 import { type AwsConfig, untold } from "./aws.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
@@ -23,7 +23,7 @@ export function secretNames(settings: Readable): string[] {
 
 function scheduled(secret: string, until: Date | undefined, { name: stack, region, settings }: Stack): Finding {
   const call = (verb: string) => `aws secretsmanager ${verb} --region ${region} --secret-id ${secret}`;
-  const isSealingKey = secret.startsWith(fleetNames(settings.fleet ?? "").sealingKeyPrefix);
+  const isSealingKey = sealingKeyOf(settings.fleet ?? "", secret) !== undefined;
   const keep = isSealingKey
     ? "  then raise its generation in sealingKeys, and name the old one in formerSealingKeys (docs/guides/troubleshooting.md)"
     : `  then import it: fleet adopt-hub --stack ${stack}   # prints what to do (docs/guides/troubleshooting.md)`;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { clusterScopePrefix } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
-import { clusterScopePrefix } from "../../lib/spoke.ts";
 import { foldersIn } from "../fleet/folders.ts";
 import { below, type Files, readFiles } from "../folder.ts";
 import { broughtLike, environmentKeys } from "../rotation/keys-folder.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isSeq, parseDocument } from "yaml";
 import { spokeFolder } from "../../lib/layout.ts";
-import { clusterScopePrefix, hubSealingScope } from "../../lib/spoke.ts";
+import { clusterScopePrefix, hubSealingScope } from "../../lib/names.ts";
 import { type Files, withListed } from "../folder.ts";
 import { byGeneration } from "../sealing/generations.ts";
 import { generationFile } from "../sealing/keys-folder.ts";

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { namespaces } from "../../lib/names.ts";
-import { hubSealingScope } from "../../lib/spoke.ts";
+import { hubSealingScope, namespaces } from "../../lib/names.ts";
 import { complaint, type Ended, type Run } from "../doctor/process.ts";
 import { textOf } from "../folder.ts";
 import type { Manifest } from "../render/files.ts";

@@ -1,5 +1,4 @@
-import { fleetNames } from "../../lib/names.ts";
-import { clusterScopePrefix, hubSealingScope } from "../../lib/spoke.ts";
+import { clusterScopePrefix, fleetNames, hubSealingScope } from "../../lib/names.ts";
 import { filesOf } from "../sealing/keys.ts";
 import type { Step } from "./plan.ts";
 

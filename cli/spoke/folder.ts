@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { spokeFolder } from "../../lib/layout.ts";
+import { clusterScopePrefix } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import { ringComposition } from "../../lib/rings.ts";
-import { clusterScopePrefix, type Sealing, sealingScope } from "../../lib/spoke.ts";
+import { type Sealing, sealingScope } from "../../lib/spoke.ts";
 import { type FleetFacts, scopesOf } from "../fleet/facts.ts";
 import { fleetProblems, fleetsOf } from "../fleet/folders.ts";
 import { below, checkoutProblems, type Files, instantiate, writeFolder } from "../folder.ts";

@@ -188,7 +188,7 @@ function secretStatements({ otherRegions: _, secretsOf, ...scope }: BoundaryScop
     {
       Effect: "Allow",
       Action: ["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"],
-      Resource: [secret(`${names.sealingKeyPrefix}*`), secret(names.spokeGitSecret("*"))],
+      Resource: [secret(names.sealingKeySecret("*", "*")), secret(names.spokeGitSecret("*"))],
       Condition: { StringEquals: reader },
     },
     {
@@ -207,9 +207,13 @@ function secretStatements({ otherRegions: _, secretsOf, ...scope }: BoundaryScop
   ];
 }
 
-/** What nobody does: act without a cluster of the fleet, or in the hub's, by the tags of the program, of EKS and of Kubernetes. */
+/**
+ * What every role of a spoke is denied: calls without a cluster of the fleet, network calls on what the program or Kubernetes tags as the hub's,
+ * and calls on what EKS made for another cluster.
+ */
 export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Statement[] {
   const { hubCluster, spokePrefix } = fleetNames(fleet);
+  const ofEks = "aws:ResourceTag/aws:eks:cluster-name";
   // Without Sids: what is denied needs no exception in the policy pack, and a boundary no room for them.
   const never = (Action: readonly string[], Condition: Condition): Statement => ({
     Effect: "Deny",
@@ -224,7 +228,7 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
     }),
     never(network, { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } }),
     // EKS makes the cluster's security group with this tag and without ours (EKS User Guide, "Security group requirements").
-    never(["ec2:*"], { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": hubCluster } }),
+    never(["ec2:*"], { Null: { [ofEks]: "false" }, StringNotEquals: { [ofEks]: ownCluster } }),
     never(network, {
       Null: { [`aws:ResourceTag/kubernetes.io/cluster/${hubCluster}`]: "false" },
     }),

@@ -1,5 +1,5 @@
 import { fleetTag, guardDutyTag } from "../labels.ts";
-import { fleetBoundaries, fleetNames, hubPodRoles, repositories } from "../names.ts";
+import { fleetBoundaries, fleetNames, hubPodRoles, hubSealingScope, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, nodeNetworkStatements } from "./ec2.ts";
 import { type GrafanaAuthentication, grafanaStatements } from "./grafana.ts";
@@ -231,7 +231,7 @@ function secretStatements(scope: DeployerScope): Statement[] {
         ...repositories.map((repository) => name.secret(`${names.gitSecret(repository)}*`)),
         name.secret(`${names.receiverPrefix}*`),
         name.secret(names.notificationSecret("*")),
-        name.secret(`${names.sealingKeySecret("*", "*")}`),
+        ...["*", hubSealingScope].map((scope) => name.secret(names.sealingKeySecret(scope, "*"))),
       ],
     },
   ];

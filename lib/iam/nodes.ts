@@ -57,7 +57,7 @@ export function nodeStatements(scope: Scope): Statement[] {
     makeStatement(anyPartition, "Snapshots", snapshots, { StringEquals: forOwnCluster }),
     boundaryTagStatement,
     {
-      // An interface joins groups of its own VPC only, and changes nothing of what these allow.
+      // An interface joins groups of its own VPC only, and changes nothing of what these allow. Groups of other clusters are denied (boundary.ts).
       Sid: "Join",
       Effect: "Allow",
       Action: ec2Actions(["CreateNetworkInterface", "ModifyNet*"]),

@@ -1,6 +1,5 @@
 import { identityTag, principalTags } from "../labels.ts";
-import { fleetNames } from "../names.ts";
-import { clusterScopePrefix, hubSealingScope } from "../spoke.ts";
+import { clusterScopePrefix, fleetNames, hubSealingScope } from "../names.ts";
 import { arns, dnsSuffix, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 
 /*

@@ -7,6 +7,7 @@ import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
 import { alertRules } from "../../infra/alert-rules.ts";
 import { fromBase64 } from "../../lib/base64.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
+import { fleetNames } from "../../lib/names.ts";
 import { refusal } from "../repos/support/admission.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";
 import { allowed, readPolicy } from "../support/iam.ts";
@@ -343,11 +344,11 @@ describe("a stack with sealing keys of the hub's own", () => {
   it("lets External Secrets on the hub read them and no spoke's, and brings them to its Sealed Secrets before Git is applied", async () => {
     const made = await runStack("dev", keys(["dev", "cluster-hub", "cluster-blue"]));
     expect(readable(made).filter((arn) => arn.includes("sealing-keys"))).toEqual([
-      expect.stringContaining("/sealing-keys/cluster-hub/1"),
+      expect.stringContaining("/hub-sealing-keys/cluster-hub/1"),
     ]);
     const delivered = made.resources.filter(({ parent }) => parent.endsWith("SealingKeySecrets::hub-sealing-keys"));
     expect(delivered.map(({ inputs }) => inputs["spec"].dataFrom)).toMatchObject([
-      [{ extract: { key: "fleet-dev/sealing-keys/cluster-hub/1" } }],
+      [{ extract: { key: "fleet-dev/hub-sealing-keys/cluster-hub/1" } }],
     ]);
     const sync = made.resources.find((resource) => id(resource) === "eks-gitops-fleet:index:FluxSync::gitops-system");
     expect(sync?.dependencies.join()).toContain("ExternalSecret::hub-sealing-keys-1");
@@ -362,7 +363,7 @@ describe("a stack with sealing keys of the hub's own", () => {
 describe("a stack with sealing keys of a state that was lost", () => {
   const other = "333333333333";
   const arnOf = (scope: string) =>
-    `arn:aws:secretsmanager:eu-central-1:222222222222:secret:fleet-dev/sealing-keys/${scope}/1-FoRmEr`;
+    `arn:aws:secretsmanager:eu-central-1:222222222222:secret:${fleetNames("fleet-dev").sealingKeySecret(scope, "1")}-FoRmEr`;
   const certificate = rootCertificates[0] ?? "";
   const scopes = ["dev", "staging", "cluster-hub"];
   const config = {
@@ -419,8 +420,8 @@ describe("a stack with sealing keys of a state that was lost", () => {
     expect(
       delivered.map(({ inputs }) => [inputs["metadata"].name, inputs["spec"].dataFrom[0].extract.key]).sort(),
     ).toEqual([
-      ["sealing-key-1", "fleet-dev/sealing-keys/cluster-hub/1"],
-      ["sealing-key-2", "fleet-dev/sealing-keys/cluster-hub/2"],
+      ["sealing-key-1", "fleet-dev/hub-sealing-keys/cluster-hub/1"],
+      ["sealing-key-2", "fleet-dev/hub-sealing-keys/cluster-hub/2"],
     ]);
   });
 

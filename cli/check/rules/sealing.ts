@@ -1,5 +1,6 @@
 import { sealedAnnotations } from "../../../lib/labels.ts";
-import { hubSealingScope, sealingScope } from "../../../lib/spoke.ts";
+import { hubSealingScope } from "../../../lib/names.ts";
+import { sealingScope } from "../../../lib/spoke.ts";
 import type { Findings, Warning } from "../../render/findings.ts";
 import { type Cluster, isSpoke, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 import type { Workspace } from "../../render/workspace.ts";

@@ -7,8 +7,9 @@ import { formerSealingKeyList, sealingKeyList } from "../../../infra/sealing-key
 import { inAws } from "./support/hub.ts";
 
 const [certificate = ""] = rootCertificates;
-const arn = (name: string) =>
-  `arn:aws:secretsmanager:eu-central-1:111122223333:secret:shop/sealing-keys/${name}-AbCdEf`;
+const secretName = (key: string) =>
+  `shop/${key.startsWith("cluster-hub/") ? "hub-sealing-keys" : "sealing-keys"}/${key}`;
+const arn = (key: string) => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:${secretName(key)}-AbCdEf`;
 const planned = (name: string): Planned => ({
   ...{ urn: name, type: "aws:secretsmanager/secret:Secret", inputs: { name }, from: {} },
   entry: { type: "", name },
@@ -16,8 +17,8 @@ const planned = (name: string): Planned => ({
 
 /** What is found where AWS has some of the sealing keys that the stack would make. */
 function found(there: readonly string[], ...others: readonly string[]) {
-  const names = [...there, ...others].map((name) => `shop/sealing-keys/${name}`);
-  const named = new Map(there.map((name) => [`shop/sealing-keys/${name}`, { id: arn(name), certificate }]));
+  const names = [...there, ...others].map(secretName);
+  const named = new Map(there.map((name) => [secretName(name), { id: arn(name), certificate }]));
   return formerKeys([...names, "shop/git/gitops-system"].map(planned), { ...inAws, named }, "shop");
 }
 const sealing = (...args: Parameters<typeof found>) =>

@@ -101,6 +101,12 @@ const keys = (tags: Tags): IamRequest[] => [
   kms("CreateGrant", tags, forAws),
 ];
 
+/** Membership of a security group that EKS made for a cluster: its members reach one another's ports. */
+const membership = (cluster: string): IamRequest[] =>
+  ["CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"].map((call) =>
+    ec2(call, "security-group", { "aws:eks:cluster-name": cluster }),
+  );
+
 const groups = (tags: Tags): IamRequest[] => [
   ec2("AuthorizeSecurityGroupIngress", "security-group", tags),
   on("elasticloadbalancing:DeleteLoadBalancer", regional("elasticloadbalancing", "loadbalancer/x"), tagged(tags)),
@@ -164,6 +170,7 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     ...groups({ "aws:eks:cluster-name": "fleet-hub", "kubernetes.io/cluster/fleet-hub": "owned" }),
     ...groups({ "kubernetes.io/cluster/fleet-hub": "owned" }),
     ...groups(hubTags),
+    ...membership("fleet-hub"),
     ...hubRoles.flatMap((arn) =>
       ["PutRolePolicy", "UpdateAssumeRolePolicy", "TagRole", "DeleteRole"].map((call) => on(`iam:${call}`, arn)),
     ),
@@ -181,13 +188,18 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     kms("TagResource", hubTags, { [`aws:RequestTag/${fleetTag}`]: "fleet" }),
   ],
   "the key of the fleet's secrets": [{ ...kms("Decrypt", hubTags, through("secretsmanager")), resource: secretsKey }],
-  "the hub's secrets": ["fleet/git/gitops-system", "fleet/git/receivers/hub"].map((name) =>
-    on("secretsmanager:GetSecretValue", secret(name)),
-  ),
+  "the hub's secrets": [
+    "fleet/git/gitops-system",
+    "fleet/git/receivers/hub",
+    "fleet/hub-sealing-keys/cluster-hub/1",
+  ].map((name) => on("secretsmanager:GetSecretValue", secret(name))),
   ...Object.fromEntries(
     spokes.flatMap((spoke) => [
       [`spoke ${spoke}`, [...cluster(`fleet-spoke-${spoke}`), ...network(spokeTags(spoke)), ...keys(spokeTags(spoke))]],
-      [`machines of ${spoke}`, [...machines(spokeTags(spoke)), ...retagging(spokeTags(spoke))]],
+      [
+        `machines of ${spoke}`,
+        [...machines(spokeTags(spoke)), ...retagging(spokeTags(spoke)), ...membership(`fleet-spoke-${spoke}`)],
+      ],
       [`orders of ${spoke}`, orders(`fleet-spoke-${spoke}`)],
       [
         `flow log of ${spoke}`,
@@ -233,6 +245,7 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     ...retagging({}),
     ...machines({}),
     ...machines({ [principalTags.cluster]: "shop" }),
+    ...membership("shop"),
     ...inPlaceOf({}, spokeTags("blue")),
     ...keys({}),
     kms("Decrypt", {}, through("ec2")),
