@@ -93,7 +93,7 @@ export function addonBoundary(scope: AddonScope, permissions: readonly AddonPerm
       Sid: "NotTheHubsCluster",
       Effect: "Deny",
       Action: ["eks:*"],
-      Resource: [...arns(scope).clusterAndParts(fleetNames(scope.fleet).hubCluster)],
+      Resource: arns(scope).clusterAndEverythingOf(fleetNames(scope.fleet).hubCluster),
     },
     {
       Sid: "NoSecretsOfTheFleet",

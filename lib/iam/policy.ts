@@ -156,6 +156,8 @@ export function arns({ partition, accountId, region: first, otherRegions = [] }:
       regional("eks", `cluster/${name}`),
       ...["access-entry", "addon", "nodegroup"].map((kind) => regional("eks", `${kind}/${name}/*`)),
     ],
+    /** The EKS cluster `name` and whatever EKS names after it, now and in the future: the name is the second part of all these ARNs. */
+    clusterAndEverythingOf: (name: string) => [regional("eks", `cluster/${name}`), regional("eks", `*/${name}/*`)],
     /** What EKS Pod Identity associates with service accounts of the EKS cluster `name`. */
     podIdentityAssociations: (name: string) => regional("eks", `podidentityassociation/${name}/*`),
     secret: (name: string) => regional("secretsmanager", `secret:${name}`),

@@ -60,6 +60,21 @@ describe("the boundary of add-ons", () => {
       "arn:aws:eks:us-east-1:000000000000:access-entry/fleet-hub/role/a/b/c",
       {},
     ],
+    ...(
+      [
+        ["UpdatePodIdentityAssociation", "podidentityassociation/fleet-hub/a-x"],
+        ["DeleteFargateProfile", "fargateprofile/fleet-hub/x/y"],
+        ["DisassociateIdentityProviderConfig", "identityproviderconfig/fleet-hub/oidc/x/y"],
+        ["UpdateCapability", "capability/fleet-hub/argocd/x/y"],
+        ["UpdateNodegroupConfig", "nodegroup/fleet-hub/x/y"],
+        ["DeleteAddon", "addon/fleet-hub/x/y"],
+      ] as const
+    ).map(([call, part]): [string, string, string, object] => [
+      `with ${call} on the hub`,
+      `eks:${call}`,
+      `arn:aws:eks:us-east-1:000000000000:${part}`,
+      {},
+    ]),
     ["on a secret of the fleet", "secretsmanager:GetSecretValue", secret("fleet/sealing-keys/dev/1"), {}],
   ])("allows nothing %s, whatever the stack permits", (_what, action, resource, context) => {
     expect(can(action, resource, context)).toBe(false);
