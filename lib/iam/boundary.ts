@@ -95,7 +95,7 @@ export function readStatements(
     {
       Effect: "Allow",
       Action: ["eks:DescribeCluster", ...also.Action],
-      Resource: [cluster(`${fleetNames(scope.fleet).spokePrefix}*`), ...also.Resource],
+      Resource: [cluster(ownCluster), ...also.Resource],
     },
   ];
 }

@@ -474,14 +474,14 @@ describe("the boundary of the fleet's roles", () => {
       expect(read("fleet/sealing-keys/dev/1", identity), identity).toBe(false);
   });
 
-  it("lets the agent of EKS Pod Identity ask for roles on spokes, and nowhere else", () => {
+  it("lets the agent of EKS Pod Identity ask for roles on its own cluster only", () => {
     const asks = (cluster: string) =>
       allowed(boundary, {
         action: "eks-auth:AssumeRoleForPodIdentity",
         resource: `arn:aws:eks:us-east-1:000000000000:cluster/${cluster}`,
         context: as("node"),
       });
-    expect([asks("fleet-spoke-blue"), asks("fleet-hub"), asks("shop")]).toEqual([true, false, false]);
+    expect(["fleet-spoke-blue", "fleet-spoke-green", "fleet-hub", "shop"].map(asks)).toEqual([true, false, false, false]);
   });
 
   it.each(["iam:CreateRole", "iam:PutRolePolicy", "iam:PassRole", "iam:CreateUser"])("never allows %s", (action) => {
