@@ -24,6 +24,10 @@ export function accessOf(spoke: Spoke, clusters: readonly KubeObject[]): Cluster
   const certificateAuthority = textAt(own?.status, "atProvider", "certificateAuthority", 0, "data");
   if (name === undefined || endpoint === undefined || certificateAuthority === undefined)
     return "its API server is not there yet";
+  // The caller's token is signed for this name and sent to the hub's endpoint: the hub must not collect tokens for other clusters.
+  const expected = `-spoke-${spoke.metadata.name}`;
+  if (!name.endsWith(expected))
+    return `the hub names ${name} as its EKS cluster, which must be <fleet>${expected}; look at the Spoke's status on the hub`;
   return { name, region: spoke.spec.region, endpoint, certificateAuthority };
 }
 
