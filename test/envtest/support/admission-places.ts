@@ -238,6 +238,11 @@ export const tenantSources: Cases = [
     object: git(place, `${host}/a/../../b.git`),
     refused: "GitRepositorys of a tenant are below",
   },
+  ...["x%2f..%2f..%2fevil/x.git", "x%2F..%2Fevil.git", "x%5c..%5cevil.git"].map((path) => ({
+    title: `a repository whose path is coded as ${path}`,
+    object: git(place, `${host}/${path}`),
+    refused: "GitRepositorys of a tenant are below",
+  })),
   ...removals(
     source("HelmRepository", place, { url: charts }),
     source("HelmRepository", place, { url: "https://charts.example" }),
