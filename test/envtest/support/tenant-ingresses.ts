@@ -18,6 +18,7 @@ const service = (annotations: Readonly<Record<string, string>>) =>
   made("v1", "Service", { ports: [{ port: 80 }] }, annotations);
 
 const PREFIX = "alb.ingress.kubernetes.io/";
+const SERVICE_PREFIX = "service.beta.kubernetes.io/aws-load-balancer-";
 const own = {
   [`${PREFIX}scheme`]: "internet-facing",
   [`${PREFIX}target-type`]: "ip",
@@ -43,6 +44,18 @@ export const tenantIngresses: Cases = [
     object: service({ [`${PREFIX}actions.other`]: "{}" }),
     refused: refused("Service", "actions.other"),
   },
+  {
+    title: "a Service with a network load balancer of its own",
+    object: service({ [`${SERVICE_PREFIX}type`]: "external", [`${SERVICE_PREFIX}scheme`]: "internal" }),
+  },
+  ...[
+    ...["security-groups", "extra-security-groups", "subnets", "eip-allocations", "private-ipv4-addresses", "name"],
+    ...["attributes", "access-log-s3-bucket-name", "additional-resource-tags", "target-node-labels"],
+  ].map((name) => ({
+    title: `a Service with ${name}`,
+    object: service({ [`${SERVICE_PREFIX}${name}`]: "other" }),
+    refused: `Service trial may not have the annotation ${SERVICE_PREFIX}${name}:`,
+  })),
   ...removals(ingress(own), ingress(shared), refused("Ingress", "group.name")),
   { title: "an Ingress of the platform in a group", object: ingress(shared, "flux-system") },
 ];
