@@ -136,6 +136,13 @@ export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<Cros
         Resource: ["*"],
         Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
       },
+      {
+        // EKS makes the hub's security group without the fleet's tags.
+        Effect: "Deny",
+        Action: ["ec2:*"],
+        Resource: ["*"],
+        Condition: { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": fleetNames(scope.fleet).hubCluster } },
+      },
       // Not STS: the provider asks for the role of another account in the region of what it makes there.
       ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]).map(unnamed),
     ),

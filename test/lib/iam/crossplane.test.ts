@@ -481,7 +481,12 @@ describe("the boundary of the fleet's roles", () => {
         resource: `arn:aws:eks:us-east-1:000000000000:cluster/${cluster}`,
         context: as("node"),
       });
-    expect(["fleet-spoke-blue", "fleet-spoke-green", "fleet-hub", "shop"].map(asks)).toEqual([true, false, false, false]);
+    expect(["fleet-spoke-blue", "fleet-spoke-green", "fleet-hub", "shop"].map(asks)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it.each(["iam:CreateRole", "iam:PutRolePolicy", "iam:PassRole", "iam:CreateUser"])("never allows %s", (action) => {

@@ -83,7 +83,10 @@ const hub = {
       hubOidcProviderArn: provider("HUB"),
     }),
   ),
-  "external-secrets": onHub("external-secrets", reader("fleet/git/gitops-system", "fleet/git/receivers/hub", "fleet/hub-sealing-keys/cluster-hub/1")),
+  "external-secrets": onHub(
+    "external-secrets",
+    reader("fleet/git/gitops-system", "fleet/git/receivers/hub", "fleet/hub-sealing-keys/cluster-hub/1"),
+  ),
   "kustomize-controller": onHub("kustomize-controller", viewer),
   "helm-controller": onHub("helm-controller", viewer),
 };

@@ -171,6 +171,14 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     ...groups({ "kubernetes.io/cluster/fleet-hub": "owned" }),
     ...groups(hubTags),
     ...membership("fleet-hub"),
+    {
+      ...ec2("RunInstances", "security-group", { "aws:eks:cluster-name": "fleet-hub" }),
+      context: {
+        "aws:RequestedRegion": "us-east-1",
+        "aws:ResourceTag/aws:eks:cluster-name": "fleet-hub",
+        "ec2:LaunchTemplate": regional("ec2", "launch-template/x"),
+      },
+    },
     ...hubRoles.flatMap((arn) =>
       ["PutRolePolicy", "UpdateAssumeRolePolicy", "TagRole", "DeleteRole"].map((call) => on(`iam:${call}`, arn)),
     ),
