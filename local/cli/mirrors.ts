@@ -20,7 +20,7 @@ export async function mirrorConfig(instance: Instance, charts: Choices["charts"]
       packagesRegistry: REGISTRY,
       functionPackage: mirrorOf(FUNCTION_REPOSITORY),
     },
-    secrets: { chartsPassword: credential.password, pullSecret: dockerConfig(REGISTRY, credential) },
+    secrets: { chartsPassword: credential.password, pullSecret: dockerConfig([REGISTRY], credential) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { ensurePackages } from "../crossplane/packages/index.ts";
-import { publishCharts, publishImages, REGISTRY_PORT, registryProcess } from "../registry/index.ts";
+import { publishCharts, publishImages, REGISTRY_PORT, registryProcesses } from "../registry/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { choicesOf } from "./choices.ts";
@@ -16,7 +16,9 @@ export const registryStep: Step<LocalFleet> = {
     const packages = await ensurePackages(cacheRoot(), report);
     const { charts } = await choicesOf(instance);
     const isPrivate = charts === "private";
-    await supervisorOf(instance).start(await registryProcess(instance, toolchain.bin("docker-registry"), isPrivate));
+    const supervisor = supervisorOf(instance);
+    for (const process of await registryProcesses(instance, toolchain.bin("docker-registry"), isPrivate))
+      await supervisor.start(process);
     const images = isPrivate ? mirroredImages(toolchain.images()) : [];
     await publishImages(instance, toolchain.bin("crane"), [...packages, ...images]);
     if (charts !== "https")

@@ -44,7 +44,7 @@ export function instanceAt(dir: string, index: number) {
     balancers: { publicCidr: `100.${64 + index}.252.0/24`, sourceCidr: `100.${64 + index}.251.0/24` },
     /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (2222, 8443), registry (5000). */
     gatewayAddress,
-    /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks, Prometheus servers (9600 to 9624). */
+    /** On `lo`, reachable from this machine only: ministack, pushes to the registry (5000), etcd, the gateway's webhooks, Prometheus servers (9600 to 9624). */
     loopbackAddress: `127.100.${index}.1`,
     /** URL of the AWS API for tools on this machine (`AWS_ENDPOINT_URL`). */
     awsEndpoint: `http://${gatewayAddress}:4566`,

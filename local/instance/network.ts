@@ -25,7 +25,8 @@ export async function tolerate(expected: RegExp, command: Promise<unknown>): Pro
 
 /**
  * Lets packets go between nodes, and keeps every pod inside its instance: what comes from a node may go to
- * the instance's own range and nowhere else, so no chart or controller can reach the internet (or the real AWS).
+ * the instance's own range and nowhere else, so no chart or controller can reach the internet (or the real AWS). Packets of other hosts for
+ * addresses of the instance are dropped: Linux would accept them on any link.
  */
 export async function isolate(instance: Instance): Promise<void> {
   await run(["nft", "-f", "-"], { input: ruleset(instance) });
@@ -48,6 +49,7 @@ table inet ${kernel.nftTable} {
     type filter hook input priority filter; policy accept;
     iifname ${node} ip daddr ${cidr} accept
     iifname ${node} counter reject with icmpx type admin-prohibited
+    iifname != "lo" ip daddr ${cidr} counter drop
   }
 }
 `;

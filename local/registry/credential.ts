@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { hash } from "bcryptjs";
 import { type Instance, readJson, writeAtomic } from "../instance/index.ts";
 
-/** Whom a private registry lets in. */
+/** Who may push, and pull where the registry is private. */
 export interface RegistryCredential {
   readonly username: string;
   readonly password: string;
@@ -17,7 +17,7 @@ export const registryFolder = ({ dir }: Folder): string => join(dir, "registry")
 
 const fileOf = (instance: Folder) => join(registryFolder(instance), "credential.json");
 
-/** Folder of the Docker configuration of this machine's clients; there is none in it while the registry lets everybody in. */
+/** Folder of the Docker configuration of this machine's clients. */
 export const clientFolder = (instance: Folder): string => join(registryFolder(instance), "client");
 
 /** The file of {@link clientFolder}. */
@@ -26,18 +26,18 @@ export const clientConfig = (instance: Folder): string => join(clientFolder(inst
 /** The registry's users, with bcrypt hashes: docker-registry takes no others (distribution, docs/about/configuration.md, htpasswd). */
 export const usersFile = (instance: Folder): string => join(registryFolder(instance), "htpasswd");
 
-/** A Docker configuration, as pull secrets hold it. */
-export function dockerConfig(host: string, { username, password }: RegistryCredential): string {
+/** A Docker configuration that logs in at hosts, as pull secrets hold it. */
+export function dockerConfig(hosts: readonly string[], { username, password }: RegistryCredential): string {
   const auth = Buffer.from(`${username}:${password}`).toString("base64");
-  return JSON.stringify({ auths: { [host]: { username, password, auth } } });
+  return JSON.stringify({ auths: Object.fromEntries(hosts.map((host) => [host, { username, password, auth }])) });
 }
 
-/** The credential of an instance's registry; made, with the registry's list of users and a client's login at `host`, when there is none. */
-export async function registryCredential(instance: Folder, host: string): Promise<RegistryCredential> {
+/** The credential of an instance's registry, made with its list of users when there is none; this machine's clients log in at `hosts` with it. */
+export async function registryCredential(instance: Folder, hosts: readonly string[]): Promise<RegistryCredential> {
   const made = await readJson<RegistryCredential>(fileOf(instance));
   const credential = made ?? { username: "fleet", password: randomBytes(24).toString("base64url") };
   await mkdir(clientFolder(instance), { recursive: true, mode: 0o700 });
-  await writeAtomic(clientConfig(instance), dockerConfig(host, credential));
+  await writeAtomic(clientConfig(instance), dockerConfig(hosts, credential));
   if (made === undefined) {
     await writeAtomic(usersFile(instance), `${credential.username}:${await hash(credential.password, 10)}\n`);
     // Last: whoever finds it finds the others.

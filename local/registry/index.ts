@@ -29,38 +29,54 @@ export interface Published {
   readonly version?: string;
 }
 
-type Paths = Pick<Instance, "dir" | "gatewayAddress" | "paths">;
+type Paths = Pick<Instance, "dir" | "gatewayAddress" | "loopbackAddress" | "paths">;
 
-/** Host and port by which this machine reaches it. */
+/** Host and port from which clusters and this machine pull: every local user and pod reaches it, so it takes no pushes. */
 const hostOf = ({ gatewayAddress }: Pick<Instance, "gatewayAddress">): string => `${gatewayAddress}:${REGISTRY_PORT}`;
 
-/**
- * docker-registry's configuration (YAML reads JSON; https://distribution.github.io/distribution/about/configuration/).
- * @param isPrivate whether it asks everybody for the instance's credential
- */
+/** Host and port to which this machine pushes, with the instance's credential. */
+const pushHostOf = ({ loopbackAddress }: Pick<Instance, "loopbackAddress">): string =>
+  `${loopbackAddress}:${REGISTRY_PORT}`;
+
+/** One of the two servers of the registry's storage. */
+interface Server {
+  readonly address: string;
+  /** Whether it takes no pushes. */
+  readonly readOnly: boolean;
+  /** Whether it asks everybody for the instance's credential. */
+  readonly isPrivate: boolean;
+}
+
+/** What serves the registry. @param isPrivate whether pulls need the credential too */
+const servers = (instance: Paths, isPrivate: boolean): Readonly<Record<string, Server>> => ({
+  registry: { address: hostOf(instance), readOnly: true, isPrivate },
+  "registry-pushes": { address: pushHostOf(instance), readOnly: false, isPrivate: true },
+});
+
+/** docker-registry's configuration (YAML reads JSON; https://distribution.github.io/distribution/about/configuration/). */
 export function registryConfig(
   instance: Paths,
   tls: { readonly certificate: string; readonly key: string },
-  isPrivate = false,
+  server: Server,
 ): string {
   return JSON.stringify({
-    ...(isPrivate && { auth: { htpasswd: { realm: REGISTRY_HOST, path: usersFile(instance) } } }),
+    ...(server.isPrivate && { auth: { htpasswd: { realm: REGISTRY_HOST, path: usersFile(instance) } } }),
     version: "0.1",
     log: { level: "warn", accesslog: { disabled: true } },
     storage: {
       filesystem: { rootdirectory: join(registryFolder(instance), "storage") },
       cache: { blobdescriptor: "inmemory" },
-      maintenance: { uploadpurging: { enabled: false } },
+      maintenance: { uploadpurging: { enabled: false }, readonly: { enabled: server.readOnly } },
     },
     http: {
-      addr: hostOf(instance),
+      addr: server.address,
       tls: { certificate: tls.certificate, key: tls.key, minimumtls: "tls1.2" },
     },
   });
 }
 
-/** The registry as a process for the supervisor; writes its configuration and certificate. The instance's CA must exist. */
-export async function registryProcess(instance: Instance, binary: string, isPrivate = false): Promise<ProcessSpec> {
+/** The registry as processes for the supervisor; writes their configuration and certificate. The instance's CA must exist. */
+export async function registryProcesses(instance: Instance, binary: string, isPrivate = false): Promise<ProcessSpec[]> {
   const authority = await ensureAuthority(
     dirname(instance.paths.caCertificate),
     "ca",
@@ -68,25 +84,30 @@ export async function registryProcess(instance: Instance, binary: string, isPriv
   );
   const tls = await authority.issue(REGISTRY_HOST, {
     commonName: REGISTRY_HOST,
-    addresses: [REGISTRY_HOST, instance.gatewayAddress],
+    addresses: [REGISTRY_HOST, instance.gatewayAddress, instance.loopbackAddress],
   });
   await mkdir(registryFolder(instance), { recursive: true, mode: 0o700 });
-  if (isPrivate) await credentialOf(instance);
-  const config = join(registryFolder(instance), "config.yml");
-  await writeAtomic(config, registryConfig(instance, tls, isPrivate));
-  return {
-    id: "registry",
-    argv: [binary, "serve", config],
-    env: { OTEL_TRACES_EXPORTER: "none" },
-    ready: { tcp: { host: instance.gatewayAddress, port: REGISTRY_PORT } },
-  };
+  await registryCredential(instance, [pushHostOf(instance), ...(isPrivate ? [hostOf(instance)] : [])]);
+  return Promise.all(
+    Object.entries(servers(instance, isPrivate)).map(async ([id, server]) => {
+      const config = join(registryFolder(instance), `${id}.yml`);
+      await writeAtomic(config, registryConfig(instance, tls, server));
+      const [host = "", port] = server.address.split(":");
+      return {
+        id,
+        argv: [binary, "serve", config],
+        env: { OTEL_TRACES_EXPORTER: "none" },
+        ready: { tcp: { host, port: Number(port) } },
+      };
+    }),
+  );
 }
 
 /** Pushes images that the registry doesn't have yet. */
 export async function publishImages(instance: Paths, crane: string, images: readonly Published[]): Promise<void> {
   const env = { ...process.env, ...clientEnvironment(instance) };
   for (const { repository, tag, layout, version } of images) {
-    const reference = `${hostOf(instance)}/${repository}:${tag}`;
+    const reference = `${pushHostOf(instance)}/${repository}:${tag}`;
     await run([crane, "push", layout, reference], { env });
     if (version === undefined) continue;
     const label = `org.opencontainers.image.version=${version}`;
@@ -94,18 +115,19 @@ export async function publishImages(instance: Paths, crane: string, images: read
   }
 }
 
-/** The registry's charts, as this machine and clusters reach them: by an address, which both know. */
-export const chartsRegistry = (instance: Pick<Instance, "gatewayAddress">): string =>
-  `oci://${hostOf(instance)}/charts`;
+const chartsOn = (host: string): string => `oci://${host}/charts`;
 
-/** The credential that a private registry of the instance asks for; this machine's clients are logged in with it from then on. */
+/** The registry's charts, as this machine and clusters reach them: by an address, which both know. */
+export const chartsRegistry = (instance: Pick<Instance, "gatewayAddress">): string => chartsOn(hostOf(instance));
+
+/** The credential that a private registry of the instance asks for. */
 export const credentialOf = (instance: Paths): Promise<RegistryCredential> =>
-  registryCredential(instance, hostOf(instance));
+  registryCredential(instance, [pushHostOf(instance), hostOf(instance)]);
 
 /** Environment in which clients trust the registry, and are not logged in to it. */
 export const trustEnvironment = ({ paths }: Pick<Paths, "paths">) => ({ SSL_CERT_FILE: paths.caCertificate });
 
-/** Environment in which crane and helm trust the registry and are logged in to it, if it asks for that. */
+/** Environment in which crane and helm trust the registry and are logged in to it. */
 export const clientEnvironment = (instance: Paths): Record<string, string> => ({
   ...trustEnvironment(instance),
   DOCKER_CONFIG: clientFolder(instance),
@@ -116,6 +138,6 @@ export const clientEnvironment = (instance: Paths): Record<string, string> => ({
 export async function publishCharts(instance: Paths, helm: string, folder: string): Promise<string[]> {
   const env = { ...process.env, ...clientEnvironment(instance) };
   const archives = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));
-  for (const name of archives) await run([helm, "push", join(folder, name), chartsRegistry(instance)], { env });
+  for (const name of archives) await run([helm, "push", join(folder, name), chartsOn(pushHostOf(instance))], { env });
   return archives;
 }

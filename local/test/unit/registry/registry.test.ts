@@ -5,8 +5,9 @@ import { mirrorOf, registryConfig } from "../../../registry/index.ts";
 describe("the registry", () => {
   const instance = instanceAt("/tmp/x", 3);
 
-  test("listens on the instance's gateway address only, over TLS, and keeps its images in the instance", () => {
-    const config = JSON.parse(registryConfig(instance, { certificate: "/c", key: "/k" }));
+  test("listens at its server's address only, over TLS, and keeps its images in the instance", () => {
+    const server = { address: "100.67.255.1:5000", readOnly: true, isPrivate: false };
+    const config = JSON.parse(registryConfig(instance, { certificate: "/c", key: "/k" }, server));
     expect(config.http).toMatchObject({ addr: "100.67.255.1:5000", tls: { certificate: "/c", key: "/k" } });
     expect(config.storage.filesystem.rootdirectory).toBe("/tmp/x/registry/storage");
   });
