@@ -29,6 +29,9 @@ interface Marker {
   readonly id: string;
 }
 
+/** IDs of the users whose folders this process trusts: root, its own, and the one who called sudo. */
+const owners = (): number[] => [0, process.getuid?.() ?? 0, Number(process.env["SUDO_UID"] ?? 0)];
+
 /** Why a folder can't be of this kind; undefined when it can, or is. Changes nothing. */
 export async function folderProblem(kind: OwnedKind, dir: string): Promise<string | undefined> {
   const wrong = (why: string) =>
@@ -40,6 +43,9 @@ export async function folderProblem(kind: OwnedKind, dir: string): Promise<strin
   if (held !== undefined) return wrong(`holds ${held}`);
   if (link === undefined) return undefined;
   if (!link.isDirectory()) return wrong("is not a folder");
+  // Its marker decides what is removed, so nobody else may have written it.
+  if (!owners().includes(link.uid)) return wrong(`belongs to the user with ID ${link.uid}`);
+  if ((link.mode & 0o022) !== 0) return wrong(`can be written by other users (mode ${(link.mode & 0o777).toString(8)})`);
   const real = await realpath(dir);
   const heldReally = (await precious()).find((path) => isWithin(real, path));
   if (heldReally !== undefined) return wrong(`is ${real}, which holds ${heldReally}`);

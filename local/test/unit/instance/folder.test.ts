@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -44,6 +44,16 @@ describe.each([
     const empty = join(base, "empty");
     await mkdir(empty);
     expect(await ensureOwned(kind, empty)).not.toBe(id);
+  });
+
+  test("is never one that another user owns or can write, even with a marker", async () => {
+    await ensureOwned(kind, dir);
+    await chmod(dir, 0o777);
+    expect(await folderProblem(kind, dir)).toEqual(refusal("can be written by other users \\(mode 777\\)"));
+    await chmod(dir, 0o755);
+    await chown(dir, 65534, 65534);
+    expect(await folderProblem(kind, dir)).toEqual(refusal("belongs to the user with ID 65534"));
+    await expect(removeOwned(kind, dir)).rejects.toThrow("belongs to the user with ID 65534");
   });
 
   test.each([
