@@ -45,7 +45,8 @@ export async function folderProblem(kind: OwnedKind, dir: string): Promise<strin
   if (!link.isDirectory()) return wrong("is not a folder");
   // Its marker decides what is removed, so nobody else may have written it.
   if (!owners().includes(link.uid)) return wrong(`belongs to the user with ID ${link.uid}`);
-  if ((link.mode & 0o022) !== 0) return wrong(`can be written by other users (mode ${(link.mode & 0o777).toString(8)})`);
+  if ((link.mode & 0o022) !== 0)
+    return wrong(`can be written by other users (mode ${(link.mode & 0o777).toString(8)})`);
   const real = await realpath(dir);
   const heldReally = (await precious()).find((path) => isWithin(real, path));
   if (heldReally !== undefined) return wrong(`is ${real}, which holds ${heldReally}`);
