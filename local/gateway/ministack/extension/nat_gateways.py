@@ -65,7 +65,7 @@ def extend(_app, _secret):
         return f"{reason}<natGatewayAddressSet><item>{allocation}{held}</item></natGatewayAddressSet>"
 
     def disassociate_address(params):
-        """AWS manages the address of a NAT gateway: nobody else can take it away (hashicorp/terraform-provider-aws#4675)."""
+        """AWS manages the address of a NAT gateway, and users can't disassociate it (hashicorp/terraform-provider-aws#4675)."""
         association = ec2._p(params, "AssociationId")
         if any(association_of(nat) == association for nat in ec2._nat_gateways.values() if nat["State"] not in ENDED):
             return ec2._error("AuthFailure", "You do not have permission to access the specified resource.", 400)
