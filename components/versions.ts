@@ -71,3 +71,26 @@ export function supportWarning(minor: string, today: Date): string | undefined {
   if (left < 0) return `Kubernetes ${minor} left EKS's standard support on ${release.supportEnds}`;
   return `Kubernetes ${minor} leaves EKS's standard support on ${release.supportEnds}, in ${left} day${left === 1 ? "" : "s"}`;
 }
+
+/** The newest Kubernetes minor that a component supports, by the minor of its chart. */
+export interface KubernetesLimit {
+  readonly component: string;
+  readonly chart: keyof typeof charts;
+  /** Minor of the chart. */
+  readonly chartMinor: string;
+  readonly newest: string;
+}
+
+/** Sources: section "Kubernetes compatibility" of each Flux release on GitHub; fluxcd.io/flux/installation, "Prerequisites". */
+export const kubernetesLimits: readonly KubernetesLimit[] = [
+  { component: "Flux 2.9", chart: "flux", chartMinor: "2.19", newest: "1.36" },
+];
+
+/** The warning about pinned components that don't support a Kubernetes minor; undefined if all do. */
+export function compatibilityWarning(minor: string): string | undefined {
+  const isBelow = (limit: KubernetesLimit) =>
+    charts[limit.chart].version.startsWith(`${limit.chartMinor}.`) &&
+    minor.localeCompare(limit.newest, "en", { numeric: true }) > 0;
+  const limits = kubernetesLimits.filter(isBelow).map(({ component, newest }) => `${component} up to ${newest}`);
+  return limits.length === 0 ? undefined : `Kubernetes ${minor} is newer than supported: ${limits.join(", ")}`;
+}

@@ -1,4 +1,4 @@
-import { supportWarning } from "../components/versions.ts";
+import { compatibilityWarning, supportWarning } from "../components/versions.ts";
 import { describeProblems, type Problem, shown } from "../lib/problems.ts";
 import { type Key, setCommandOf } from "./forms.ts";
 import { rules } from "./rules.ts";
@@ -119,12 +119,20 @@ export function describeConfigProblems(project: string, stack: string, problems:
   return describeProblems(`the configuration of stack ${stack}`, named);
 }
 
-/** The warning about the hub's Kubernetes version; undefined while the end of its support is far. */
+/** The warnings about the hub's Kubernetes version; undefined if its support doesn't end soon and all components support it. */
 export function supportNotice(project: string, kubernetesVersion: string, today: Date): string | undefined {
-  const warning = supportWarning(kubernetesVersion, today);
-  if (warning === undefined) return undefined;
-  return (
-    `${project}:kubernetesVersion: ${warning}. After that day EKS raises the control plane by itself, at a time of its choice: ` +
-    "raise it by one minor before (pulumi config set kubernetesVersion), or set it to what EKS runs by then"
-  );
+  const end = supportWarning(kubernetesVersion, today);
+  const compatibility = compatibilityWarning(kubernetesVersion);
+  const warnings = [
+    ...(end === undefined
+      ? []
+      : [
+          `${end}. After that day EKS raises the control plane by itself, at a time of its choice: ` +
+            "raise it by one minor before (pulumi config set kubernetesVersion), or set it to what EKS runs by then",
+        ]),
+    ...(compatibility === undefined
+      ? []
+      : [`${compatibility}. Keep a supported minor until a release has a newer component`]),
+  ];
+  return warnings.length === 0 ? undefined : `${project}:kubernetesVersion: ${warnings.join(". ")}`;
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { supportWarning } from "../../components/versions.ts";
+import { compatibilityWarning, supportWarning } from "../../components/versions.ts";
 import { compareVersions } from "../../functions/spoke/versions.ts";
 import { withMachinery } from "../../lib/machinery.ts";
 import { withDefaults } from "../../lib/openapi.ts";
@@ -151,7 +151,7 @@ async function oldVersions(proposal: Proposal, spoke: string, using: Programs): 
 }
 
 function steps({ file: { spoke, spec }, from, to, offered }: Upgrade): string {
-  const support = supportWarning(to, new Date());
+  const notes = [supportWarning(to, new Date()), compatibilityWarning(to)].filter((note) => note !== undefined);
   const lines = [
     `${spoke}: Kubernetes ${from} -> ${to}; the Composition offers ${offered.join(", ")}. In this order, each when the one before is done:`,
     `  1. the control plane; ${from} does not come back, and the hub refuses the change while ${from} does not run yet`,
@@ -162,7 +162,7 @@ function steps({ file: { spoke, spec }, from, to, offered }: Upgrade): string {
       : [
           `Note: it takes the Composition of the ring ${spec.ring}, whose branch may offer other versions than this checkout`,
         ]),
-    ...(support === undefined ? [] : [`Note: ${support}`]),
+    ...notes.map((note) => `Note: ${note}`),
   ];
   return lines.join("\n");
 }

@@ -29,6 +29,12 @@ const withoutDelete = ["Observe", "Create", "Update", "LateInitialize"] as const
 /** Management policies of a resource whose unset fields stay unset (Crossplane documentation, "Managed Resources", managementPolicies). */
 export const withoutLateInitialize = ["Observe", "Create", "Update", "Delete"] as const;
 
+/**
+ * A text that late initialization leaves as it is, and that requests nothing of a field that AWS fills in (terraform-plugin-sdk,
+ * helper/schema/schema.go, finalizeDiff), for kinds whose ID only late initialization records.
+ */
+export const unset = "";
+
 /** Whether Crossplane's AWS provider keeps it. */
 export const isManaged = ({ apiVersion, kind }: KubeObject): boolean =>
   Object.entries(managedKinds).some(([known, version]) => known === kind && version === apiVersion);

@@ -48,7 +48,8 @@ export function differenceOf(
   const changed: string[] = [];
   for (const name of names) {
     if (handler.unread?.includes(name)) continue;
-    if (wanted[name] === undefined && handler.computed?.includes(name)) {
+    // Terraform lets the value of AWS stand against an empty text too (terraform-plugin-sdk, helper/schema/schema.go, finalizeDiff).
+    if ((wanted[name] === undefined || wanted[name] === "") && handler.computed?.includes(name)) {
       before[name] = after[name] = actual[name];
       continue;
     }

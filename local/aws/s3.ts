@@ -1,7 +1,7 @@
 /** Buckets, and whether they keep versions of objects. */
 import * as sdk from "@aws-sdk/client-s3";
 import type { Aws } from "./connection.ts";
-import { fixed, type Item, out } from "./define/fields.ts";
+import { computed, fixed, type Item, out } from "./define/fields.ts";
 import { define } from "./define/resource.ts";
 import type { Handler } from "./handler.ts";
 import type { Tags } from "./properties.ts";
@@ -54,6 +54,9 @@ const hostOf =
   (_item: Item, { aws, id }: { readonly aws: Aws; readonly id: string }) =>
     `${id}.s3${regional ? `.${aws.region}` : ""}.${aws.dnsSuffix}`;
 
+/** The namespace of a bucket that names none (S3 API reference, CreateBucket, `x-amz-bucket-namespace`). */
+const GLOBAL = "global";
+
 const bucket = define({
   token: "aws:s3/bucket:Bucket",
   crossplane: {
@@ -77,20 +80,26 @@ const bucket = define({
   fields: {
     bucket: { fixed, crd: null, get: (_item, { id }) => id },
     forceDestroy: { type: "boolean", default: false, api: null, unread: true },
+    // ministack has no account regional namespaces.
+    bucketNamespace: { fixed, computed, api: null, get: () => GLOBAL },
     arn: out((_item, { aws, id }) => `arn:${aws.partition}:s3:::${id}`),
     bucketDomainName: out(hostOf(false)),
     bucketRegion: out(),
     bucketRegionalDomainName: out(hostOf(true)),
   },
-  validate: ({ forceDestroy }) =>
-    forceDestroy === true
+  validate: ({ bucketNamespace = GLOBAL, forceDestroy }) => [
+    ...(forceDestroy === true
       ? [
           {
             property: "forceDestroy",
             reason: "the embedded cloud deletes no objects: empty the bucket, then remove it",
           },
         ]
-      : [],
+      : []),
+    ...(bucketNamespace === GLOBAL
+      ? []
+      : [{ property: "bucketNamespace", reason: `the embedded cloud has ${GLOBAL} only, got ${bucketNamespace}` }]),
+  ],
   create(aws, { Tags: given, ...request }) {
     const CreateBucketConfiguration = {
       // S3 API reference, CreateBucket: of us-east-1 the location is never said.

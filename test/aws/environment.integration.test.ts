@@ -37,6 +37,7 @@ describe("the environment of the proof on AWS", () => {
         deployKey: complete.FLEET_AWS_DEPLOY_KEY,
         admin: undefined,
         offline: false,
+        cases: [],
         report: undefined,
       },
     });
@@ -59,6 +60,7 @@ describe("the environment of the proof on AWS", () => {
     ["FLEET_AWS_FLEET", "Fleet"],
     ["FLEET_AWS_ENVIRONMENT", "Dev"],
     ["FLEET_AWS_APP_URL", "https://github.com/example/proof-app.git"],
+    ["FLEET_AWS_CASES", "tags,everything"],
     ["FLEET_AWS_ADMIN", "arn:aws:sts::111111111111:assumed-role/proof/session"],
     ["FLEET_AWS_OFFLINE", "yes"],
   ])("with %s=%s is refused, and nothing else in it", ([key, value]) => {

@@ -1,4 +1,5 @@
 import { type Problem, shown } from "../../lib/problems.ts";
+import { type CaseName, caseNames, casesOf } from "./cases.ts";
 
 /** What environment variables tell the proof; docs/guides/aws-proof.md describes each. */
 export interface Environment {
@@ -22,6 +23,8 @@ export interface Environment {
   readonly admin: string | undefined;
   /** Registries and chart repositories can't be asked from here. */
   readonly offline: boolean;
+  /** Cases that only AWS can show. */
+  readonly cases: readonly CaseName[];
   /** File to which the report is appended, as Markdown. */
   readonly report: string | undefined;
 }
@@ -73,6 +76,11 @@ export const variables = {
     allowed: "the ARN of an IAM role or user",
   },
   FLEET_AWS_OFFLINE: { required: false, form: /^[01]$/, allowed: "1 or 0" },
+  FLEET_AWS_CASES: {
+    required: false,
+    form: new RegExp(`^(all|(${caseNames.join("|")})(,(${caseNames.join("|")}))*)$`),
+    allowed: `all, or some of ${caseNames.join(",")}`,
+  },
   FLEET_AWS_REPORT: { required: false, ...anything },
 } as const satisfies Record<string, Variable>;
 
@@ -109,6 +117,7 @@ export function readEnvironment(
       deployKey: text("FLEET_AWS_DEPLOY_KEY"),
       admin: value("FLEET_AWS_ADMIN"),
       offline: value("FLEET_AWS_OFFLINE") === "1",
+      cases: casesOf(value("FLEET_AWS_CASES")),
       report: value("FLEET_AWS_REPORT"),
     },
   };

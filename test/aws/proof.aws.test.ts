@@ -1,10 +1,12 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { afterAll, describe, expect, inject } from "vitest";
-import { labelKeys } from "../../lib/labels.ts";
+import { secretNames } from "../../cli/doctor/secrets.ts";
+import { clusterTag, fleetTag, labelKeys } from "../../lib/labels.ts";
 import { spokeFolder, spokeSync } from "../../lib/layout.ts";
-import { fleetNames, repositories } from "../../lib/names.ts";
+import { fleetNames, hubName, repositories } from "../../lib/names.ts";
 import { describeProblems } from "../../lib/problems.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { APP, appliedOn, expectOrders, expectRole, greetingAt, infoBy, orders, ordersOf } from "../support/app.ts";
@@ -26,6 +28,14 @@ import { fleetScope, spokeScope } from "../support/inventory-scope.ts";
 import { eventually, succeed } from "../support/process.ts";
 import { spokesOn } from "../support/spokes.ts";
 import { billedOf } from "./billed.ts";
+import { expectAccess, expectViewer } from "./cases/access.ts";
+import { expectGuardDuty, sweepingUntil } from "./cases/guardduty.ts";
+import { expectServiceCidr } from "./cases/network.ts";
+import { rollBack } from "./cases/rollback.ts";
+import { whileScheduled } from "./cases/secrets.ts";
+import { expectSessions } from "./cases/sessions.ts";
+import { loadBalancers, nodeResources, untagged, withVolume } from "./cases/tags.ts";
+import { type CaseName, companyTags, withCases } from "./cases.ts";
 import type { Billed } from "./cost.ts";
 import { describeLeftovers } from "./leftovers.ts";
 import { report } from "./report.ts";
@@ -35,6 +45,7 @@ import {
   clusterOf,
   clusterStatus,
   fleet,
+  kubeconfigOf,
   kubectlOf,
   outputsOf,
   publish,
@@ -83,6 +94,9 @@ const head = async (hub: Cluster, commit: string) => {
 const register = (url: string, key: string) => succeed(environment.deployKey, [url, key]);
 
 const { step, removal, tried } = proofSteps();
+const isSelected = (name: CaseName) => environment.cases.includes(name);
+/** A step that only AWS can show, where FLEET_AWS_CASES selects it. */
+const onAws = (name: CaseName, title: string, run: () => Promise<void>) => step(title, run, isSelected(name));
 
 let published: string;
 
@@ -101,10 +115,24 @@ describe("preparation", () => {
     published = await publish(environment);
   });
 
-  step("fleet doctor finds nothing that must be done", async () => {
+  const doctor = () => {
     const file = environment.configFile === undefined ? [] : ["--config-file", environment.configFile];
     const offline = environment.offline ? ["--offline"] : [];
-    const { code, stdout, stderr } = await tryFleet(["doctor", "--stack", environment.stack, ...file, ...offline]);
+    return tryFleet(["doctor", "--stack", environment.stack, ...file, ...offline]);
+  };
+
+  onAws("secrets", "fleet doctor reports a name of a secret that is scheduled for deletion", async () => {
+    const [name = ""] = secretNames((await stackOf(environment)).settings);
+    const tags = { [fleetTag]: environment.fleet, [clusterTag]: hubName };
+    await whileScheduled(account, { name, tags, seconds: limits.lists }, async () => {
+      const { code, stdout } = await doctor();
+      expect(code).toBe(1);
+      expect(stdout).toContain(`${name}: is scheduled for deletion`);
+    });
+  });
+
+  step("fleet doctor finds nothing that must be done", async () => {
+    const { code, stdout, stderr } = await doctor();
     console.log(stdout);
     expect(code, stdout + stderr).toBe(0);
   });
@@ -134,6 +162,14 @@ describe("the hub", () => {
     meters.hub.billed = await billedOf(account, inFleet, settings.nodeDiskSize ?? 0);
   });
 
+  onAws("access", "admits the principals of the stack, and viewers change nothing", async () => {
+    const { settings } = await stackOf(environment);
+    await expectAccess(account, names.hubCluster, settings);
+    const [viewer] = settings.clusterViewers ?? [];
+    expect(viewer, "clusterViewers of the stack names a role that this identity may assume").toBeDefined();
+    await expectViewer(clusterOf(await kubectlOf(names.hubCluster, region, viewer)));
+  });
+
   step("is left as it is by a second pulumi up", async () => {
     expectUnchanged(
       await tryPulumi(environment, ["up", "--yes", "--skip-preview", "--suppress-outputs", "--expect-no-changes"]),
@@ -155,6 +191,10 @@ describe("a spoke", () => {
       ...(settings.endpointPublicAccessCidrs ?? []).flatMap((cidr) => ["--public-access-cidr", cidr]),
       ...["--repository", system.folder, "--stack", environment.stack],
     ]);
+    await system.edit(join(spokePath, "spoke.yaml"), (spoke) => ({
+      ...spoke,
+      spec: withCases(spoke.spec, environment.cases),
+    }));
     meters.spoke.from = Date.now();
     await system.push(`Add spoke ${SPOKE}`);
     const hub = await hubCluster();
@@ -168,11 +208,42 @@ describe("a spoke", () => {
     meters.spoke.billed = await billedOf(account, inSpoke, diskSize);
   });
 
+  onAws("service-cidr", "gives Services addresses of its own block", async () => {
+    await expectServiceCidr(account, (await onSpoke()).cluster, spokeCluster);
+  });
+
+  onAws("tags", "puts the company's tags on nodes, their volumes and network interfaces", async () => {
+    await withVolume((await onSpoke()).cluster, limits.pods, async () => {
+      const found = await nodeResources(account, spokeCluster);
+      for (const [kind, resources] of Object.entries(found)) {
+        expect(resources.length, kind).toBeGreaterThan(0);
+        expect(untagged(resources, companyTags), kind).toEqual([]);
+      }
+      // One more than the nodes' own.
+      expect(found.volumes.length).toBeGreaterThan(found.instances.length);
+    });
+  });
+
+  onAws("sessions", "lets Session Manager reach its nodes", async () => {
+    const { instances } = await nodeResources(account, spokeCluster);
+    await until(limits.pods, () =>
+      expectSessions(
+        region,
+        instances.map(({ id }) => id),
+      ),
+    );
+  });
+
+  onAws("guardduty", "gets the endpoint of GuardDuty Runtime Monitoring", async () => {
+    await until(limits.spoke, () => expectGuardDuty(account, region, spokeCluster));
+  });
+
   step("runs an application, with what it orders in AWS, by fleet onboard, a commit and a push", async () => {
     const workloads = await checkout(environment, "gitops-workloads");
     const said = await fleet([
       ...["onboard", APP, "--cluster", SPOKE, "--environment", environment.environment, "--tenant", "payments"],
       ...["--repository-url", environment.appUrl, "--repository", workloads.folder, "--stack", environment.stack],
+      ...(isSelected("load-balancers") ? ["--path", "./overlays/dev-door"] : []),
     ]);
     await register(environment.appUrl, /ssh-ed25519 \S+ .+/.exec(said)?.[0] ?? "");
     await workloads.push(`Onboard ${APP} on ${SPOKE}`);
@@ -182,6 +253,20 @@ describe("a spoke", () => {
     expect((await infoBy(kubectl)).message).toBe(greetingAt(place));
     await expectOrders(account, cluster, place);
     await expectRole(account, cluster, place);
+  });
+
+  onAws("load-balancers", "puts the company's tags on the application's load balancer", async () => {
+    const { cluster } = await onSpoke();
+    const found = await until(limits.app, async () => {
+      const { items } = await cluster.get(["ingresses", "--namespace", APP]);
+      const hosts = items.flatMap(({ status }: KubernetesObject) =>
+        (status?.loadBalancer?.ingress ?? []).map(({ hostname }: { hostname: string }) => hostname),
+      );
+      expect(hosts).toHaveLength(1);
+      return loadBalancers(new ElasticLoadBalancingV2Client({ region }), hosts);
+    });
+    expect(found).toHaveLength(1);
+    expect(untagged(found, companyTags)).toEqual([]);
   });
 
   step("goes up by one Kubernetes minor by a commit, in order, and its application goes on", async () => {
@@ -218,6 +303,32 @@ describe("a spoke", () => {
     await until(limits.app, async () => expect((await infoBy(kubectl)).message).toBe(greetingAt(place)));
     expect(await ordersOf(account, place)).toEqual(orders.there);
   });
+
+  onAws(
+    "rollback",
+    "reports a version that someone rolled back in EKS, and follows a commit of that version",
+    async () => {
+      const hub = await hubCluster();
+      const spokes = spokesOn(hub, PAUSE);
+      const back = { spoke: SPOKE, clusterName: spokeCluster, version: from[0], seconds: limits.upgrade };
+      await rollBack(account, hub, back, () =>
+        until(limits.spoke, async () =>
+          expect(await spokes.condition(SPOKE, "VersionCurrent")).toMatchObject({
+            status: "False",
+            reason: "RolledBack",
+          }),
+        ),
+      );
+      const system = await checkout(environment, "gitops-system");
+      await system.edit(join(spokePath, "spoke.yaml"), (spoke) => ({
+        ...spoke,
+        spec: { ...spoke.spec, kubernetesVersion: from[0] },
+      }));
+      await system.push(`Keep ${SPOKE} at ${from[0]}`);
+      await fetchNow(hub, "gitops-system", "flux-system");
+      await spokes.untilVersion(SPOKE, from[0], limits.upgrade);
+    },
+  );
 });
 
 describe("removal", () => {
@@ -247,7 +358,10 @@ describe("removal", () => {
     const hub = await hubCluster();
     if (await isMissing(hub, ["spokes", "--namespace", "spokes"])) return;
     await fetchNow(hub, "gitops-system", "flux-system");
-    await spokesOn(hub, PAUSE).untilGone(SPOKE, limits.removal);
+    const gone = spokesOn(hub, PAUSE).untilGone(SPOKE, limits.removal);
+    const KUBECONFIG = await kubeconfigOf(names.hubCluster, region);
+    const sweep = () => tryFleet(["sweep", SPOKE, "--yes"], { KUBECONFIG });
+    await (isSelected("guardduty") ? sweepingUntil(gone, sweep, 12 * PAUSE) : gone);
     await until(limits.lists, async () => expect(await inventoryOf(account, inSpoke)).toEqual([]));
     meters.spoke.to = Date.now();
     // The hub's API server refuses to let go of the root Kustomization until Flux has noted that the Spoke is gone.

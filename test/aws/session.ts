@@ -47,8 +47,8 @@ export async function stackOf({ stack: name, configFile }: Environment): Promise
 }
 
 /** `fleet`, whatever its exit code. */
-export const tryFleet = (args: readonly string[]): Promise<Result> =>
-  execute(process.execPath, [join(root, "cli", "main.ts"), ...args]);
+export const tryFleet = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Result> =>
+  execute(process.execPath, [join(root, "cli", "main.ts"), ...args], { env });
 export const fleet = (args: readonly string[]): Promise<string> =>
   succeed(process.execPath, [join(root, "cli", "main.ts"), ...args]);
 
@@ -90,10 +90,17 @@ export async function clusterStatus({ eks }: Account, name: string): Promise<str
 const scratch = mkdtempSync(join(tmpdir(), "fleet-aws-files-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
+/** Writes a kubeconfig for a cluster; its path. @param role ARN of the role to assume, by default none */
+export async function kubeconfigOf(name: string, region: string, role?: string): Promise<string> {
+  const file = join(scratch, role === undefined ? name : `${name}-as-${role.replaceAll(/[^\w-]/g, "_")}`);
+  const as = role === undefined ? [] : ["--role-arn", role];
+  await succeed("aws", ["eks", "update-kubeconfig", "--name", name, "--region", region, "--kubeconfig", file, ...as]);
+  return file;
+}
+
 /** kubectl with the flags that choose a cluster, which `aws eks update-kubeconfig` writes down. */
-export async function kubectlOf(name: string, region: string): Promise<readonly [string, ...string[]]> {
-  const file = join(scratch, name);
-  await succeed("aws", ["eks", "update-kubeconfig", "--name", name, "--region", region, "--kubeconfig", file]);
+export async function kubectlOf(name: string, region: string, role?: string): Promise<readonly [string, ...string[]]> {
+  const file = await kubeconfigOf(name, region, role);
   return ["kubectl", "--kubeconfig", file];
 }
 

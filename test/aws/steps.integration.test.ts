@@ -46,3 +46,11 @@ test("after a failed step what builds is skipped, and what removes runs all the 
     "of the hub": "passed",
   });
 });
+
+test("a step that isn't selected is skipped, and the next one runs", () => {
+  const works = "async () => {}";
+  expect(outcomes(`step("rollback", ${works}, false); step("removal", ${works});`)).toEqual({
+    rollback: "skipped",
+    removal: "passed",
+  });
+});

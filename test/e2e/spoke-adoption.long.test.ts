@@ -137,7 +137,7 @@ describe("a spoke that the fleet lets go", () => {
     for (const { kind, metadata, spec: wanted } of await managedOf(SPOKE))
       expect(wanted.managementPolicies, `${kind} ${metadata.name}`).toEqual([
         ...["Observe", "Create", "Update"],
-        ...(kind === "Cluster" ? [] : ["LateInitialize"]),
+        ...(["Addon", "Cluster"].includes(kind) ? [] : ["LateInitialize"]),
       ]);
     const steps = await get(["kustomizations", ...ofSpoke.slice(0, 3), `${ofSpoke[3]},fleet.internal/target=spoke`]);
     expect(steps.items.length).toBeGreaterThan(5);

@@ -847,3 +847,10 @@ it("tells of a stack whose Kubernetes version leaves EKS's standard support from
     /^eks-gitops-fleet:kubernetesVersion: Kubernetes 1\.35 leaves EKS's standard support on 2027-03-27, in 90 days\. .*raise it by one minor before/,
   );
 });
+
+it("warns of a stack whose Kubernetes version is newer than pinned components support", () => {
+  expect(supportNotice(project, "1.36", new Date("2026-11-29"))).toBeUndefined();
+  expect(supportNotice(project, "1.37", new Date("2026-11-29"))).toBe(
+    "eks-gitops-fleet:kubernetesVersion: Kubernetes 1.37 is newer than supported: Flux 2.9 up to 1.36. Keep a supported minor until a release has a newer component",
+  );
+});

@@ -6,6 +6,7 @@ import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
 import { condition, type KubeObject } from "../kube.ts";
 import { anyNodes } from "../node-groups.ts";
+import { withoutLateInitialize } from "../orphan.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
 import { eksAddonsOf, leavesPodIdentity, usesPodIdentity } from "../pod-identity.ts";
 import { resources } from "../resources.ts";
@@ -37,6 +38,8 @@ function addon(context: Context, name: AnyEksAddon): void {
     pods: name === "vpc-cni" ? podNetwork(context) : fact<PodNetwork>("network", { env: {} }),
   };
   composer.managed(resources.addon(name), "Addon", needs, ({ role, pods }) => ({
+    // Late initialization would restore a role, values or a version that the function no longer requests.
+    managementPolicies: withoutLateInitialize,
     forProvider: {
       region: spoke.spec.region,
       clusterName: names.cluster,

@@ -6,7 +6,7 @@ import { partsOf } from "../existing-network.ts";
 import { type Fact, fact } from "../facts.ts";
 import { isIsolated, sidesOf } from "../isolated.ts";
 import { isMadeElsewhere } from "../made-elsewhere.ts";
-import { onlyLook } from "../orphan.ts";
+import { onlyLook, unset } from "../orphan.ts";
 import { type Resource, resources, type Side, type Table } from "../resources.ts";
 import { zoneNames } from "../zones.ts";
 
@@ -143,7 +143,8 @@ function natGateway(context: Context, zone: number): void {
   const { region } = spoke.spec;
   const address = resources.address(zone);
   composer.managed(address, "EIP", { vpcId: facts.text(resources.vpc, "id") }, () => ({
-    forProvider: { region, domain: "vpc", tags: tags(`nat-${zone}`) },
+    // The network interface of a replaced NAT gateway would be requested forever.
+    forProvider: { region, domain: "vpc", networkInterface: unset, tags: tags(`nat-${zone}`) },
   }));
   const needs = {
     subnetId: facts.text(resources.subnet("public", zone), "id"),
@@ -152,7 +153,15 @@ function natGateway(context: Context, zone: number): void {
     internetRoute: facts.ready(resources.route("public")),
   };
   composer.managed(resources.natGateway(zone), "NATGateway", needs, ({ subnetId, allocationId }) => ({
-    forProvider: { region, subnetId, allocationId, connectivityType: "public", tags: tags(`nat-${zone}`) },
+    forProvider: {
+      region,
+      subnetId,
+      allocationId,
+      connectivityType: "public",
+      // EC2 rejects the VPC's ID when it creates a zonal NAT gateway.
+      vpcId: unset,
+      tags: tags(`nat-${zone}`),
+    },
   }));
 }
 

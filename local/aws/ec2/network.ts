@@ -155,6 +155,9 @@ export const internetGateway = ec2({
   },
 });
 
+/** Terraform treats an empty text as unset (terraform-plugin-sdk, helper/schema, GetOk). */
+const unlessEmpty = (text: string): string | undefined => text || undefined;
+
 async function address(aws: Aws, id: string) {
   return (await api(aws).send(new sdk.DescribeAddressesCommand({ AllocationIds: [id] }))).Addresses?.[0];
 }
@@ -170,7 +173,7 @@ export const eip = define({
     associationId: out(),
     instance: out("InstanceId"),
     networkBorderGroup: out(),
-    networkInterface: out("NetworkInterfaceId"),
+    networkInterface: { computed, api: null, get: ({ NetworkInterfaceId }) => NetworkInterfaceId },
     privateIp: out("PrivateIpAddress"),
     publicIp: out(),
     publicIpv4Pool: out(),
@@ -179,6 +182,19 @@ export const eip = define({
     (await api(aws).send(new sdk.AllocateAddressCommand({ Domain: "vpc", ...request }))).AllocationId,
   find: address,
   also: async (aws) => ({ OwnerId: await aws.accountId() }),
+  settings: [
+    {
+      fields: ["networkInterface"],
+      initially: ({ networkInterface }) => Boolean(networkInterface),
+      async call(aws, AllocationId, { networkInterface: NetworkInterfaceId }) {
+        const association = (await address(aws, AllocationId))?.AssociationId;
+        if (association)
+          await orGone(api(aws).send(new sdk.DisassociateAddressCommand({ AssociationId: association })));
+        if (NetworkInterfaceId)
+          await api(aws).send(new sdk.AssociateAddressCommand({ AllocationId, NetworkInterfaceId }));
+      },
+    },
+  ],
   async delete(aws, id) {
     const association = (await address(aws, id))?.AssociationId;
     if (association) await orGone(api(aws).send(new sdk.DisassociateAddressCommand({ AssociationId: association })));
@@ -220,6 +236,7 @@ export const natGateway = ec2({
       get: (item, { last }) => primary(item).AllocationId ?? last["allocationId"],
     },
     connectivityType: { fixed, default: "public" },
+    vpcId: { fixed, computed, put: unlessEmpty },
     associationId: out((item) => primary(item).AssociationId),
     networkInterfaceId: out((item) => primary(item).NetworkInterfaceId),
     privateIp: out((item) => primary(item).PrivateIp),

@@ -9,11 +9,13 @@ import { changeOf } from "../../aws/lifecycle.ts";
 import type { Properties } from "../../aws/properties.ts";
 import type { Kind } from "./kind.ts";
 import { externalName, type Managed } from "./managed.ts";
-import { atProvider, inputsOf, mergeSpec, recorded, specFields, toProperties } from "./shape.ts";
+import { atProvider, inputsOf, mergeSpec, observedParameters, recorded, specFields, toProperties } from "./shape.ts";
 
 export interface Observation {
   readonly id: string;
   readonly atProvider: Properties;
+  /** In the form of `spec.forProvider`. */
+  readonly parameters: Properties;
   readonly difference: Difference;
   readonly connection: Readonly<Record<string, string>>;
 }
@@ -85,6 +87,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Prop
       return {
         id,
         atProvider: atProvider(kind, id, actual, region),
+        parameters: observedParameters(kind, actual),
         difference: withSecrets(
           differenceOf(handler, heldInputs(kind, managed), heldTo(actual), actual),
           known,

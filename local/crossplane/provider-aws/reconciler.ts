@@ -7,6 +7,7 @@ import { type External, externalOf, type Observation } from "./external.ts";
 import { asyncReasons, attempt, Failure, messageOf, type Outcome, reasons } from "./failure.ts";
 import { crdName, type Kind } from "./kind.ts";
 import { ConflictError, type Objects } from "./kube.ts";
+import { lateInitialized } from "./late-initialization.ts";
 import {
   allows,
   annotationKeys,
@@ -138,12 +139,16 @@ export class Reconciliation {
   }
 
   /**
-   * What is known when the program ends is lost with it. Without LateInitialize upstream writes no ID in the place of a name that was given
-   * (crossplane-runtime, reconciler.go, ShouldLateInitialize); where none was, it keeps the ID in memory, which this program has none of.
+   * Without LateInitialize upstream writes no ID (crossplane-runtime, reconciler.go, ShouldLateInitialize). It keeps an ID that AWS assigns in
+   * memory, which this program has none of. What is known when the program ends is lost with it.
    */
   async #created(name: string): Promise<void> {
-    const isKept = externalName(this.#managed) !== undefined && !allows(this.#managed, "LateInitialize");
-    if (!this.#options.signal.aborted && !isKept) await this.#object.created(name);
+    if (!this.#options.signal.aborted && this.#recordsName()) await this.#object.created(name);
+  }
+
+  #recordsName(): boolean {
+    const isAssigned = externalName(this.#managed) === undefined && this.#kind.handler.idOf === undefined;
+    return isAssigned || allows(this.#managed, "LateInitialize");
   }
 
   /** An error of an earlier attempt is over, while it may take minutes until the resource is usable. */
@@ -160,10 +165,18 @@ export class Reconciliation {
   async #maintain(external: External, observed: Observation): Promise<Outcome> {
     await this.#object.addFinalizer();
     // The resource existed before the object: record its name.
-    if (externalName(this.#managed) === undefined) await this.#object.named(observed.id);
+    if (externalName(this.#managed) === undefined && this.#recordsName()) await this.#object.named(observed.id);
     const secret = this.#managed.spec.writeConnectionSecretToRef?.name;
     if (secret !== undefined) await this.#options.objects.writeSecret(this.#managed, secret, observed.connection);
+    await this.#lateInitialize(observed);
     return this.#update(external, observed);
+  }
+
+  /** The difference was computed before, and is applied as it was (crossplane-runtime 2.3, reconciler.go, after ResourceLateInitialized). */
+  async #lateInitialize({ parameters }: Observation): Promise<void> {
+    if (this.#kind.bare || !allows(this.#managed, "LateInitialize")) return;
+    const forProvider = lateInitialized(this.#kind, this.#managed.spec, parameters);
+    if (forProvider) await this.#object.patchUnchanged({ spec: { forProvider } });
   }
 
   async #update(external: External, observed: Observation): Promise<Outcome> {

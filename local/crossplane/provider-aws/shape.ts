@@ -65,6 +65,12 @@ export function atProvider(kind: Kind, id: string, actual: Properties, region: s
   };
 }
 
+/** What AWS has, in the form of `spec.forProvider`. */
+export const observedParameters = (kind: Kind, actual: Properties): Properties => ({
+  ...toFields(specFields(kind.fields), actual),
+  ...(kind.handler.tagged && { tags: actual["tagsAll"] ?? {} }),
+});
+
 /** The properties that `status.atProvider` recorded: what identifies the resource as it was made. */
 export function recorded(kind: Kind, status: Properties | undefined): Properties {
   return status ? toProperties(kind.fields, status) : {};

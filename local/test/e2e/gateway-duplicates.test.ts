@@ -18,6 +18,7 @@ import {
   DescribeNatGatewaysCommand,
   DescribeSecurityGroupRulesCommand,
   DescribeVpcEndpointsCommand,
+  DisassociateAddressCommand,
   type EC2Client,
   RevokeSecurityGroupIngressCommand,
 } from "@aws-sdk/client-ec2";
@@ -144,12 +145,24 @@ test("a NAT gateway with an address that another has is accepted, and fails; it 
   expect(await addresses(tagged)).toEqual([]);
   expect(await refusal(addresses({ Name: "colour", Values: ["red"] }))).toMatch(/^InvalidParameterValue: /);
   const ofFirst = { Name: "allocation-id", Values: [AllocationId ?? ""] };
-  expect(await addresses(ofFirst)).toMatchObject([
-    { AllocationId, AssociationId: expect.stringMatching(/^eipassoc-/) },
-  ]);
+  const [used] = await addresses(ofFirst);
+  expect(used).toMatchObject({ AllocationId, NetworkInterfaceId: expect.stringMatching(/^eni-/) });
+  expect(await described(one?.NatGatewayId)).toMatchObject({
+    NatGatewayAddresses: [{ AssociationId: used?.AssociationId, NetworkInterfaceId: used?.NetworkInterfaceId }],
+  });
+  const { AssociationId } = used ?? {};
+  expect(await refusal(ec2.send(new DisassociateAddressCommand({ AssociationId })))).toMatch(/^AuthFailure: /);
   await ec2.send(new DeleteNatGatewayCommand({ NatGatewayId: one?.NatGatewayId }));
   expect((await addresses(ofFirst))[0]?.AssociationId).toBeUndefined();
   expect((await described((await make(first))?.NatGatewayId))?.State).toBe("available");
+});
+
+test("a zonal NAT gateway takes no VPC", async () => {
+  const SubnetId = await subnet("10.20.5.0/24");
+  const request = { SubnetId, VpcId, ConnectivityType: "private" } as const;
+  expect(await refusal(ec2.send(new CreateNatGatewayCommand(request)))).toBe(
+    "MissingParameter: VpcId is not supported for a NAT gateway with availability mode zonal",
+  );
 });
 
 test("whoever asks for the endpoints of a VPC is told of no other's", async () => {

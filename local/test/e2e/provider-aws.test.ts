@@ -1,4 +1,5 @@
 /** The kinds of Crossplane's AWS provider against the instance's AWS API, as a Spoke and its applications order them; node groups need nodes. */
+import { DeleteNatGatewayCommand, EC2Client } from "@aws-sdk/client-ec2";
 import { ModifyDBInstanceCommand } from "@aws-sdk/client-rds";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../crossplane/provider-aws/kind.ts";
@@ -106,8 +107,13 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     await order("RouteTableAssociation", "association", { subnetId, routeTableId });
     const { id: otherTableId } = await order("RouteTable", "other-table", { vpcId, tags });
     await order("Route", "route", { routeTableId, gatewayId, destinationCidrBlock: "0.0.0.0/0" });
-    const { id: allocationId } = await order("EIP", "address", { domain: "vpc", tags });
-    await order("NATGateway", "nat", { subnetId, allocationId, connectivityType: "public", tags });
+    const { id: allocationId } = await order("EIP", "address", { domain: "vpc", networkInterface: "", tags });
+    const nat = { subnetId, allocationId, connectivityType: "public", vpcId: "", tags };
+    const { id: NatGatewayId } = await order("NATGateway", "nat", nat);
+    await account.client(EC2Client).send(new DeleteNatGatewayCommand({ NatGatewayId }));
+    expect(await settle(kindOf("NATGateway"), "nat"), "is created again").toBe("poll");
+    expect(await settle(kindOf("EIP"), "address"), "has another network interface").toBe("poll");
+    expect(conditionsOf(cluster, kindOf("EIP"), "address")["Synced"]).toBe("True ReconcileSuccess");
     const serviceName = `com.amazonaws.${account.region}.s3`;
     const endpoint = { vpcId, vpcEndpointType: "Gateway", serviceName, tags };
     const { id: vpcEndpointId } = await order("VPCEndpoint", "endpoint", endpoint);

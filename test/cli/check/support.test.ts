@@ -1,7 +1,15 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
-import { kubernetesReleases, kubernetesVersions, supportWarning } from "../../../components/versions.ts";
+import {
+  charts,
+  compatibilityWarning,
+  kubernetesLimits,
+  kubernetesReleases,
+  kubernetesVersions,
+  supportWarning,
+} from "../../../components/versions.ts";
 import { compositionInput } from "../../functions/spoke/support/definition.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { removeCopies, spoke, withChanges } from "../support/seeds.ts";
@@ -33,6 +41,44 @@ describe("fleet check warns of the end of a Spoke's Kubernetes version", () => {
     expect(warningsOn("2027-03-28").map(({ problem }) => problem)).toEqual([
       "Spoke teal: Kubernetes 1.35 left EKS's standard support on 2027-03-27",
     ]);
+  });
+});
+
+describe("fleet check warns of a Spoke that is newer than pinned components support", () => {
+  test("at the line that names its version", () => {
+    const newer = spoke("teal", "10.64.0.0/18").map((change) => ({
+      ...change,
+      to: change.to.replace('"1.35"', '"1.37"'),
+    }));
+    const warnings = withChanges(
+      newer,
+      (folder) => check({ repos: folder, build: buildText, today: new Date("2026-11-29") }).warnings,
+    );
+    expect(warnings).toMatchObject([
+      {
+        problem: "Spoke teal: Kubernetes 1.37 is newer than supported: Flux 2.9 up to 1.36",
+        remedy: expect.stringContaining("keep spec.kubernetesVersion at a supported minor"),
+        clusters: ["teal"],
+      },
+    ]);
+  });
+});
+
+describe("the table of components", () => {
+  test("has the pinned charts only, and the repositories install them", () => {
+    for (const { chart, chartMinor } of kubernetesLimits)
+      expect(charts[chart].version.startsWith(`${chartMinor}.`), `${chart} ${chartMinor}`).toBe(true);
+    const release = readFileSync(
+      join(import.meta.dirname, "../../../repos/gitops-system/spoke-bootstrap/flux/release.yaml"),
+      "utf8",
+    );
+    expect(release).toContain(`version: ${charts.flux.version}\n`);
+  });
+
+  test("warns of minors that are newer, by number", () => {
+    expect(compatibilityWarning("1.36")).toBeUndefined();
+    expect(compatibilityWarning("1.9")).toBeUndefined();
+    expect(compatibilityWarning("1.100")).toBe("Kubernetes 1.100 is newer than supported: Flux 2.9 up to 1.36");
   });
 });
 

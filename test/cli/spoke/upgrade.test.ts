@@ -22,6 +22,14 @@ describe("fleet upgrade", () => {
     expect(said).toContain('git commit -m "Upgrade spoke blue to Kubernetes 1.36"');
   });
 
+  test("warns of a version that is newer than pinned components support", async () => {
+    expect((await upgrade()).said).not.toContain("newer than supported");
+    at.write(file, running("1.36"));
+    const { code, said } = await upgrade();
+    expect(code).toBe(0);
+    expect(said).toContain("Note: Kubernetes 1.37 is newer than supported: Flux 2.9 up to 1.36");
+  });
+
   test("refuses a spoke whose cluster Cluster API makes, and says what raises its version", async () => {
     const before = running("1.35", "  existing:\n    madeBy: ClusterAPI\n");
     at.write(file, before);

@@ -4,14 +4,15 @@ import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { settings, spoke } from "./support/fixtures.ts";
 import { hubAdmin, running, World } from "./support/world.ts";
 
-/** Of a control plane the provider may not copy the version from AWS to its specification. */
+/** Kinds whose unset fields stay unset: the provider may not copy values from AWS to their specification. */
+const staysUnset = (kind: string) => ["Addon", "Cluster"].includes(kind);
 const withoutDelete = (kind: string) => [
   ...["Observe", "Create", "Update"],
-  ...(kind === "Cluster" ? [] : ["LateInitialize"]),
+  ...(staysUnset(kind) ? [] : ["LateInitialize"]),
 ];
 const letGo = { deletionPolicy: "Orphan" };
 
-const everything = (kind: string) => (kind === "Cluster" ? ["Observe", "Create", "Update", "Delete"] : undefined);
+const everything = (kind: string) => (staysUnset(kind) ? ["Observe", "Create", "Update", "Delete"] : undefined);
 
 /** Managed resources whose management policies aren't those that are expected of their kind. */
 const others = (world: World, expected: (kind: string) => readonly string[] | undefined): string[] =>

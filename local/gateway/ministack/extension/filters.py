@@ -3,7 +3,7 @@
 import itertools
 import re
 
-from .nat_gateways import ENDED
+from .nat_gateways import ENDED, association_of, interface_of
 from .shared import replace
 
 # Filters by the fields that ministack has (EC2 API Reference, DescribeAddresses and DescribeVpcEndpoints).
@@ -65,18 +65,20 @@ def extend(_app, _secret):
         return call
 
     def addresses():
-        return [{**address, "AssociationId": association(address)} for address in ec2._addresses.values()]
+        return [{**address, **use(address)} for address in ec2._addresses.values()]
 
-    def association(address):
-        """What uses the address: as EC2 does, a NAT gateway by an association too."""
+    def use(address):
+        """What uses the address: as EC2 does, a NAT gateway by an association too, with its network interface."""
         users = (nat for nat in ec2._nat_gateways.values() if nat["AllocationId"] == address["AllocationId"] and nat["State"] not in ENDED)
         user = next(users, None)
-        return address["AssociationId"] or (user and user["NatGatewayId"].replace("nat-", "eipassoc-")) or ""
+        if address["AssociationId"] or not user:
+            return {"AssociationId": address["AssociationId"] or "", "NetworkInterfaceId": ""}
+        return {"AssociationId": association_of(user), "NetworkInterfaceId": interface_of(user)}
 
     def address_item(address):
         optional = "".join(
             f"<{name}>{address[field]}</{name}>"
-            for name, field in (("associationId", "AssociationId"), ("instanceId", "InstanceId"))
+            for name, field in (("associationId", "AssociationId"), ("instanceId", "InstanceId"), ("networkInterfaceId", "NetworkInterfaceId"))
             if address[field]
         )
         return (

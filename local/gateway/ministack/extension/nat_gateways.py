@@ -5,6 +5,9 @@ import re
 # In these a NAT gateway holds nothing.
 ENDED = ("deleted", "failed")
 
+association_of = lambda nat: nat["NatGatewayId"].replace("nat-", "eipassoc-")
+interface_of = lambda nat: nat["NatGatewayId"].replace("nat-", "eni-")
+
 _ITEM = re.compile(rb"<natGatewayId>([^<]+)</natGatewayId>.*?<natGatewayAddressSet/>", re.DOTALL)
 
 
@@ -18,13 +21,16 @@ def extend(_app, _secret):
     from ministack.services import ec2
 
     calls = ec2._ACTION_MAP
-    create, describe = calls["CreateNatGateway"], calls["DescribeNatGateways"]
+    create, describe, disassociate = calls["CreateNatGateway"], calls["DescribeNatGateways"], calls["DisassociateAddress"]
 
     def is_in_use(allocation):
         users = (nat for nat in ec2._nat_gateways.values() if nat["AllocationId"] == allocation and nat["State"] not in ENDED)
         return any(users) or bool((ec2._addresses.get(allocation) or {}).get("AssociationId"))
 
     def create_nat_gateway(params):
+        # In the words of aws-samples/appmod-blueprints#718.
+        if ec2._p(params, "VpcId") and ec2._p(params, "AvailabilityMode") != "regional":
+            return ec2._error("MissingParameter", "VpcId is not supported for a NAT gateway with availability mode zonal", 400)
         allocation = ec2._p(params, "AllocationId")
         if not allocation or not is_in_use(allocation):
             return create(params)
@@ -52,7 +58,17 @@ def extend(_app, _secret):
         if not address:
             return f"{reason}<natGatewayAddressSet/>"
         allocation = f"<allocationId>{nat['AllocationId']}</allocationId>"
-        public = "" if failed else f"<publicIp>{address['PublicIp']}</publicIp>"
-        return f"{reason}<natGatewayAddressSet><item>{allocation}{public}</item></natGatewayAddressSet>"
+        held = "" if failed else (
+            f"<publicIp>{address['PublicIp']}</publicIp><associationId>{association_of(nat)}</associationId>"
+            f"<networkInterfaceId>{interface_of(nat)}</networkInterfaceId>"
+        )
+        return f"{reason}<natGatewayAddressSet><item>{allocation}{held}</item></natGatewayAddressSet>"
 
-    calls.update(CreateNatGateway=create_nat_gateway, DescribeNatGateways=describe_nat_gateways)
+    def disassociate_address(params):
+        """AWS manages the address of a NAT gateway, and users can't disassociate it (hashicorp/terraform-provider-aws#4675)."""
+        association = ec2._p(params, "AssociationId")
+        if any(association_of(nat) == association for nat in ec2._nat_gateways.values() if nat["State"] not in ENDED):
+            return ec2._error("AuthFailure", "You do not have permission to access the specified resource.", 400)
+        return disassociate(params)
+
+    calls.update(CreateNatGateway=create_nat_gateway, DescribeNatGateways=describe_nat_gateways, DisassociateAddress=disassociate_address)

@@ -145,7 +145,9 @@ describe("an existing resource", () => {
 
   test("is left alone by what AWS fills in, completes or orders", async () => {
     const kind = things(service.handler("assigned", { compare: { items: sameSet } }));
-    cluster.add(kind, "one", { forProvider: { options: { a: "x" }, item: [{ key: "k" }, { key: "l" }] } });
+    const managementPolicies = ["Observe", "Create", "Update", "Delete"] as const;
+    const forProvider = { options: { a: "x" }, item: [{ key: "k" }, { key: "l" }] };
+    cluster.add(kind, "one", { managementPolicies, forProvider });
     await settle(cluster, kind, "one");
     Object.assign(service.things.get("thing-1") as object, {
       color: "green",
@@ -175,6 +177,7 @@ describe("an existing resource", () => {
   test("keeps what only initProvider said, whatever becomes of it later", async () => {
     const kind = things(service.handler("assigned"));
     cluster.add(kind, "one", {
+      managementPolicies: ["Observe", "Create", "Update", "Delete"],
       initProvider: { size: 2, options: { b: "init" } },
       forProvider: { options: { a: "x" } },
     });
