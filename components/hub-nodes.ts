@@ -50,6 +50,13 @@ export interface HubNodesArgs {
    */
   readonly diskSize?: number;
   /**
+   * ARN of a KMS key that encrypts the root volumes. Its policy must let AWSServiceRoleForAutoScaling use it and create grants, which starts
+   * the instances. A change replaces the nodes, one after another.
+   * @default the account's default key for EBS
+   * @example "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+   */
+  readonly volumeKey?: string | undefined;
+  /**
    * Minimum number of nodes.
    * @default 2
    */
@@ -144,7 +151,7 @@ export class HubNodes extends pulumi.ComponentResource {
       `${name}-template`,
       {
         name: nodeGroupName,
-        ...nodeTemplate(diskSize),
+        ...nodeTemplate(diskSize, args.volumeKey),
         tagSpecifications: ["instance", "network-interface", "volume"].map((resourceType) => ({
           resourceType,
           tags: { ...tags, Name: nodeGroupName },

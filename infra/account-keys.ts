@@ -1,3 +1,4 @@
+import { keyArnPattern } from "../lib/iam/volume-key.ts";
 import { type Key, list, listOf, slug, text } from "./forms.ts";
 
 /** An account besides the hub's in which spokes may be. */
@@ -7,6 +8,8 @@ interface OtherAccount {
   readonly regions: readonly string[];
   /** Sealing scopes of its spokes: environments, and `cluster-<spoke>` for a spoke with `sealing: cluster`. */
   readonly scopes: readonly string[];
+  /** Keys that volumes of its spokes may have, as `volumeKeys` of its own stack names them. */
+  readonly volumeKeys: readonly string[];
 }
 
 const regionPattern = /^[a-z]{2}(-[a-z]+)+-\d$/;
@@ -28,13 +31,14 @@ export const allowedAccounts = listOf(accountId, {
 
 function otherAccount(value: unknown): OtherAccount | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { id, regions = [], scopes, ...unknown } = value as Record<string, unknown>;
+  const { id, regions = [], scopes, volumeKeys = [], ...unknown } = value as Record<string, unknown>;
   const known = accountId(id);
   const all = (given: unknown, pattern: RegExp): given is string[] =>
     Array.isArray(given) && given.every((each) => typeof each === "string" && pattern.test(each));
   if (known === undefined || !all(regions, regionPattern) || !all(scopes, slug) || scopes.length === 0)
     return undefined;
-  return Object.keys(unknown).length === 0 ? { id: known, regions, scopes } : undefined;
+  if (!all(volumeKeys, new RegExp(keyArnPattern))) return undefined;
+  return Object.keys(unknown).length === 0 ? { id: known, regions, scopes, volumeKeys } : undefined;
 }
 
 /** The key of the fleet's secrets, which the hub's stack makes. */
@@ -49,7 +53,7 @@ export const secretsKeyArn: Key<string> = {
 
 export const accountList = listOf(otherAccount, {
   allowed:
-    "a list of {id: <12 digits in quotes>, regions: [<AWS region>, …], scopes: [<environment or cluster-<spoke>>, …]}, without regions the hub's",
+    "a list of {id: <12 digits in quotes>, regions: [<AWS region>, …], scopes: [<environment or cluster-<spoke>>, …], volumeKeys: [<ARN of a KMS key>, …]}, without regions the hub's, without volumeKeys none",
   path: "[0].id",
   example: "111122223333",
 });

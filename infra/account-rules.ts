@@ -1,3 +1,4 @@
+import { autoModeBoundary } from "../lib/iam/auto-mode.ts";
 import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
 import { type CrossplaneScope, crossplanePolicies } from "../lib/iam/crossplane.ts";
 import {
@@ -25,6 +26,8 @@ interface Place {
   readonly scope: Scope;
   /** Where the fleet's secrets are, in an account that is not the hub's. */
   readonly secretsOf?: SecretsElsewhere;
+  /** Keys of a company that volumes may have. */
+  readonly volumeKeys: readonly string[];
 }
 
 /** Characters of the policies of Crossplane's role in an account; `more` is what its role in the hub's has besides. */
@@ -46,14 +49,24 @@ function makerLengths(
 }
 
 /** Characters of the longest boundary of the account. */
-function boundaryLength({ fleet, scope, secretsOf }: Place): number {
-  const tenantBoundaryArn = arns(scope).policy(fleetNames(fleet).tenantBoundaryPolicy);
-  const boundary = spokeBoundary({ ...scope, fleet, tenantBoundaryArn, ...(secretsOf && { secretsOf }) });
-  return Math.max(lengthOf(boundary), lengthOf(tenantBoundary(scope)));
+function boundaryLength({ fleet, scope, secretsOf, volumeKeys }: Place): number {
+  const { spokePrefix, tenantBoundaryPolicy } = fleetNames(fleet);
+  const tenantBoundaryArn = arns(scope).policy(tenantBoundaryPolicy);
+  return Math.max(
+    lengthOf(spokeBoundary({ ...scope, fleet, tenantBoundaryArn, volumeKeys, ...(secretsOf && { secretsOf }) })),
+    lengthOf(autoModeBoundary({ ...scope, fleet, spokePrefix, volumeKeys })),
+    lengthOf(tenantBoundary(scope)),
+  );
 }
 
 /** Each account and region once, regions of one partition, and as many as IAM's policies have room for. */
-export function accountRules({ accounts = [], spokeRegions = [], sealingKeys, fleet }: Readable): Problem[] {
+export function accountRules({
+  accounts = [],
+  spokeRegions = [],
+  volumeKeys = [],
+  sealingKeys,
+  fleet,
+}: Readable): Problem[] {
   const remove = "remove one of the two";
   const repeated = [
     ...duplicates(accounts.map(({ id }) => id)).map((got) => ({
@@ -82,8 +95,10 @@ export function accountRules({ accounts = [], spokeRegions = [], sealingKeys, fl
           },
         ];
   const found = [...repeated, ...mixed, ...scopeRules(accounts, sealingKeys)];
-  if (fleet === undefined || repeated.length > 0 || accounts.length + spokeRegions.length === 0) return found;
-  return [...found, ...tooMany(fleet, accounts, spokeRegions)];
+  if (fleet === undefined || repeated.length > 0) return found;
+  const place = { fleet, scope: { ...longest, otherRegions: spokeRegions }, volumeKeys };
+  if (accounts.length + spokeRegions.length === 0) return [...found, ...boundaryRules("fleet", place)];
+  return [...found, ...tooMany(place, accounts)];
 }
 
 type Accounts = NonNullable<Readable["accounts"]>;
@@ -130,16 +145,29 @@ const fewer = "name fewer regions";
 const regionRules = (key: string, place: Place, lengths: ReturnType<typeof makerLengths>): Problem[] => [
   ...tooLong(key, ofMaker.clusters, lengths.clusters, policyLimits.inlineRole, fewer),
   ...tooLong(key, ofMaker.providers, lengths.providers, policyLimits.managed, fewer),
-  ...tooLong(key, boundaries, boundaryLength(place), policyLimits.managed, fewer),
+  ...boundaryRules(key, place),
 ];
+
+/** Whether IAM has room for the boundary: without a company's keys `key` is what makes it too long. */
+function boundaryRules(key: string, place: Place): Problem[] {
+  const lengthWith = (count: number) => boundaryLength({ ...place, volumeKeys: place.volumeKeys.slice(0, count) });
+  const count = place.volumeKeys.length;
+  const withoutKeys = tooLong(key, boundaries, lengthWith(0), policyLimits.managed, fewer);
+  if (withoutKeys.length > 0 || count === 0) return withoutKeys;
+  const fitting = place.volumeKeys.findLastIndex((_, index) => lengthWith(index + 1) <= policyLimits.managed) + 1;
+  const remedy =
+    fitting > 0
+      ? `name at most ${fitting} of the ${count} keys`
+      : "name no key here: shorten the name of the fleet or name fewer regions first, because both take room";
+  return tooLong("volumeKeys", boundaries, lengthWith(count), policyLimits.managed, remedy);
+}
 
 /** Whether IAM has room for the policies of another account than the hub's; `key` names its regions. */
 export const placeLengthRules = (key: string, place: Place): Problem[] => regionRules(key, place, makerLengths(place));
 
-function tooMany(fleet: string, accounts: Accounts, spokeRegions: readonly string[]): Problem[] {
+function tooMany(place: Place, accounts: Accounts): Problem[] {
   const named = arns(longest);
-  const maker = fleetNames(fleet).identityRole("crossplane");
-  const place = { fleet, scope: { ...longest, otherRegions: spokeRegions } };
+  const maker = fleetNames(place.fleet).identityRole("crossplane");
   const lengths = makerLengths(place, {
     hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
     otherAccounts: accounts.map(({ id }) => arns({ ...longest, accountId: id }).role(maker)),

@@ -10,6 +10,10 @@ import type { Settings } from "./settings.ts";
 /** The places of spokes besides the hub's account and region: what their accounts may read of the hub's, and what the hub assumes there. */
 
 type Places = Pick<Settings, "accounts" | "spokeRegions">;
+type PlacesWithKeys = Places & Pick<Settings, "volumeKeys">;
+
+/** Keys of volumes, where there are any. */
+const withKeys = (volumeKeys: readonly string[]) => (volumeKeys.length > 0 ? { volumeKeys } : {});
 
 /** A scope with further regions, without its own. */
 const withRegions = <T extends { readonly region: string }>(scope: T, { spokeRegions }: Places) => ({
@@ -45,15 +49,16 @@ export function placeProblem(
   );
 }
 
-/** Every account in which spokes may be, with its regions and the sealing scopes of its spokes: in the hub's all. */
+/** Every account in which spokes may be, with its regions, keys of volumes and the sealing scopes of its spokes: in the hub's all. */
 export function spokePlaces(
-  settings: Places,
+  settings: PlacesWithKeys,
   scope: { readonly accountId: string; readonly region: string },
 ): SpokePlaces {
   const { region, otherRegions } = withRegions(scope, settings);
-  const own = [scope.accountId, { regions: [region, ...otherRegions] }] as const;
+  const own = [scope.accountId, { regions: [region, ...otherRegions], ...withKeys(settings.volumeKeys) }] as const;
   const others = settings.accounts.map(
-    ({ id, regions, scopes }) => [id, { regions: regions.length > 0 ? regions : [region], scopes }] as const,
+    ({ id, regions, scopes, volumeKeys }) =>
+      [id, { regions: regions.length > 0 ? regions : [region], scopes, ...withKeys(volumeKeys) }] as const,
   );
   return Object.fromEntries([own, ...others]);
 }

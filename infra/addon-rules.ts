@@ -11,7 +11,7 @@ const longestScope = { partition: "aws-us-gov", accountId: "000000000000", regio
 const ofMetrics = remoteWrite(arns(longestScope).metricsWorkspace(`ws-${"0".repeat(36)}`));
 
 /** What add-ons are permitted gives nobody other rights, and fits into a policy. */
-export function addonRules({ addonPermissions = [], fleet, metrics }: Readable): Problem[] {
+export function addonRules({ addonPermissions = [], fleet, metrics, volumeKeys = [] }: Readable): Problem[] {
   const key = "addonPermissions";
   const refused = addonPermissions.flatMap(({ actions }) => actions.filter((action) => !isAddonAction(action)));
   const problems: Problem[] = refused.map((action) => ({
@@ -36,14 +36,14 @@ export function addonRules({ addonPermissions = [], fleet, metrics }: Readable):
         "give these calls an entry of their own, with the roles that are passed and the profiles that are changed",
     });
   const permitted = metrics === "amp" ? [...addonPermissions, ofMetrics] : addonPermissions;
-  const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet }, permitted));
+  const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet, volumeKeys }, permitted));
   if (addonPermissions.length > 0 && length > policyLimits.managed)
     problems.push({
       key,
       what: "makes a boundary that is too long for IAM",
       got: `${length} characters`,
       allowed: `at most ${policyLimits.managed} characters without white space`,
-      remedy: "put actions on the same resources into one entry",
+      remedy: `put actions on the same resources into one entry${volumeKeys.length > 0 ? ", or name fewer volumeKeys" : ""}`,
     });
   return problems;
 }

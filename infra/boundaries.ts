@@ -15,12 +15,14 @@ export interface BoundarySource {
   readonly scope: pulumi.Output<Scope>;
   /** Where the fleet's secrets are, in an account that is not the hub's. */
   readonly secretsOf?: SecretsElsewhere;
+  /** Keys of a company that volumes may have. */
+  readonly volumeKeys: readonly string[];
   readonly tags: Tags;
 }
 
 /** The boundary of the roles that Crossplane on the hub makes; it names that of the roles on spokes. */
 export function fleetBoundaryArgs(
-  { fleet, scope, secretsOf, tags }: BoundarySource,
+  { fleet, scope, secretsOf, volumeKeys, tags }: BoundarySource,
   tenants: FleetBoundary,
 ): FleetBoundaryArgs {
   return {
@@ -29,7 +31,7 @@ export function fleetBoundaryArgs(
     document: pulumi
       .all([scope, tenants.arn])
       .apply(([place, tenantBoundaryArn]) =>
-        spokeBoundary({ ...place, fleet, tenantBoundaryArn, ...(secretsOf && { secretsOf }) }),
+        spokeBoundary({ ...place, fleet, tenantBoundaryArn, volumeKeys, ...(secretsOf && { secretsOf }) }),
       ),
     tags,
   };
@@ -46,19 +48,19 @@ export function tenantBoundaryArgs({ fleet, scope, tags }: BoundarySource): Flee
 }
 
 /** The boundary of the roles of control planes with EKS Auto Mode, which does in EC2 what no other role of a spoke does. */
-export function autoModeBoundaryArgs({ fleet, scope, tags }: BoundarySource): FleetBoundaryArgs {
+export function autoModeBoundaryArgs({ fleet, scope, volumeKeys, tags }: BoundarySource): FleetBoundaryArgs {
   const { autoModeBoundaryPolicy, spokePrefix } = fleetNames(fleet);
   return {
     policyName: autoModeBoundaryPolicy,
     description: "Permissions boundary of the role of every control plane with EKS Auto Mode",
-    document: scope.apply((place) => autoModeBoundary({ ...place, fleet, spokePrefix })),
+    document: scope.apply((place) => autoModeBoundary({ ...place, fleet, spokePrefix, volumeKeys })),
     tags,
   };
 }
 
 /** The boundary of the roles that add-ons of spokes get. */
 export function addonBoundaryArgs(
-  { fleet, scope, tags }: BoundarySource,
+  { fleet, scope, volumeKeys, tags }: BoundarySource,
   permissions: pulumi.Input<readonly AddonPermission[]>,
 ): FleetBoundaryArgs {
   return {
@@ -66,7 +68,9 @@ export function addonBoundaryArgs(
     description: "Permissions boundary of every role that the fleet's Crossplane makes for an add-on",
     document: pulumi
       .all([scope, permissions])
-      .apply(([place, permitted]) => addonBoundary({ ...place, fleet }, permitted as readonly AddonPermission[])),
+      .apply(([place, permitted]) =>
+        addonBoundary({ ...place, fleet, volumeKeys }, permitted as readonly AddonPermission[]),
+      ),
     tags,
   };
 }

@@ -19,7 +19,7 @@ import { registrySecrets } from "../lib/registries.ts";
 import type { AwsAccount } from "./account.ts";
 import { spokePlaces } from "./accounts.ts";
 import { argocdElsewhere } from "./argocd.ts";
-import { identitySource } from "./hub.ts";
+import { hubVolumeKey, identitySource } from "./hub.ts";
 import type { HubNetwork } from "./network.ts";
 import { gitInterval } from "./receivers.ts";
 import type { Settings } from "./settings.ts";
@@ -120,6 +120,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         databases: noDatabases,
         identitySource: identitySource(settings),
         volumeProvisioner: "ebs.csi.aws.com",
+        volumeKey: hubVolumeKey(settings) ?? "",
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),
         gitProvider: gitProvider(settings),

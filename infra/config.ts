@@ -4,6 +4,7 @@ import { type Key, setCommandOf } from "./forms.ts";
 import { rules } from "./rules.ts";
 import type { Readable } from "./settings.ts";
 import { type KeyName, keys } from "./settings.ts";
+import { volumeKeyRules } from "./volume-keys.ts";
 
 /** The configuration as Pulumi has it: full key to text, and which keys are encrypted. */
 export interface RawConfig {
@@ -106,6 +107,7 @@ export function readConfig(raw: RawConfig): { settings: Readable; problems: read
     ...regionProblems(raw),
     ...read.problems,
     ...rules.flatMap((rule) => rule(settings)),
+    ...volumeKeyRules(settings, raw.region),
   ];
   return { settings, problems };
 }

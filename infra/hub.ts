@@ -48,6 +48,7 @@ export function nodeArgs(settings: Settings, cluster: HubCluster, tags: Tags): H
     amiType: settings.nodeAmiType,
     releaseVersion: settings.nodeReleaseVersion,
     diskSize: settings.nodeDiskSize,
+    volumeKey: hubVolumeKey(settings),
     min: settings.nodeMin,
     desired: settings.nodeDesired,
     max: settings.nodeMax,
@@ -57,6 +58,9 @@ export function nodeArgs(settings: Settings, cluster: HubCluster, tags: Tags): H
     tags,
   };
 }
+
+/** The key that encrypts the volumes of the hub's nodes; undefined for the account's default key. */
+export const hubVolumeKey = ({ volumeKeys: [first] }: Pick<Settings, "volumeKeys">): string | undefined => first;
 
 /** How pods of the hub get the credentials of their roles. */
 export const identitySource = ({ hubWorkloadIdentity }: Settings): IdentitySource =>

@@ -83,7 +83,8 @@ const grafana = grafanaArgs && new GrafanaWorkspace("grafana", grafanaArgs);
 
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
 const podTrust = hub.podTrust(cluster, nodes);
-const places = { fleet: settings.fleet, scope: spokeScope(settings, account), tags };
+const { fleet, volumeKeys } = settings;
+const places = { fleet, scope: spokeScope(settings, account), volumeKeys, tags };
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(places));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(places, tenants));
 new FleetBoundary("auto-mode-boundary", autoModeBoundaryArgs(places));

@@ -11,6 +11,7 @@ import { serviceQuotaKey } from "./quota-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
 import { formerSealingKeyList, sealingKeyList } from "./sealing-keys.ts";
 import { companyTagsKey } from "./tag-keys.ts";
+import { volumeKeyList } from "./volume-keys.ts";
 
 /** CIDR of public addresses. AWS shows a person's own at checkip.amazonaws.com. */
 export const ownAddress = '"$(curl -s https://checkip.amazonaws.com)/32"';
@@ -97,6 +98,7 @@ export const keys = {
     "a release of the EKS optimized AMIs, or empty",
     "1.35.2-20261101",
   ),
+  volumeKeys: volumeKeyList,
   nodeDiskSize: integer("20 to 16384 (GiB)", (value) => value >= 20 && value <= 16_384, 50),
   nodeMin: count(1),
   nodeDesired: count(1),

@@ -1,6 +1,7 @@
 import {
   type ClusterMetadata,
   type Contract,
+  clusterFacts,
   identityFacts,
   podAnnotations,
   type WorkloadIdentity,
@@ -51,6 +52,23 @@ const exampleTags = clusterTags({
   eksCluster: "fleet-spoke-payments",
   environment: "dev",
 });
+
+const beginning = (example: string): Form => ({
+  is: "beginning of a JSON object",
+  pattern: "^\\{(.*,)?$",
+  example,
+  json: true,
+  absent: "{",
+});
+
+/** The driver takes the key's name in any case, EKS Auto Mode as its guide writes it ("Create a storage class"). */
+const volumeParameters = (volumeKey: string): string =>
+  JSON.stringify({ type: "gp3", encrypted: "true", ...(volumeKey === "" ? {} : { kmsKeyId: volumeKey }) });
+
+const nodeVolume = (volumeKey: string): string =>
+  volumeKey === "" ? "{" : `{"kmsKeyID":${JSON.stringify(volumeKey)},`;
+
+const exampleVolumeKey = clusterFacts.volumeKey.form.example;
 
 export const derivedKeys = [
   derive("quote", "a double quote, for values that look like numbers (1)", is.quote, () => is.quote.example),
@@ -112,14 +130,22 @@ export const derivedKeys = [
       "`tags: $" +
       '{company_tags_and}"fleet.internal/fleet":"$' +
       '{fleet}"}`',
-    {
-      is: "beginning of a JSON object",
-      pattern: "^\\{(.*,)?$",
-      example: '{"cost-center":"4711",',
-      json: true,
-      absent: "{",
-    },
+    beginning('{"cost-center":"4711",'),
     ({ tags }) => `${JSON.stringify(tags).slice(0, -1)}${Object.keys(tags).length === 0 ? "" : ","}`,
+  ),
+  derive(
+    "volume_parameters",
+    "`parameters` of a StorageClass for encrypted volumes, with `volume_kms_key_arn`",
+    { ...is.map, example: volumeParameters(exampleVolumeKey), absent: volumeParameters("") },
+    ({ volumeKey }) => volumeParameters(volumeKey),
+  ),
+  derive(
+    "node_volume_and",
+    "beginning of a JSON object with `volume_kms_key_arn`, for `ebs` of Karpenter's EC2NodeClass, without a blank: " +
+      "`ebs: $" +
+      '{node_volume_and}"volumeType":"gp3"}`',
+    beginning(nodeVolume(exampleVolumeKey)),
+    ({ volumeKey }) => nodeVolume(volumeKey),
   ),
   derive(
     "pod_annotations",

@@ -92,6 +92,11 @@ export const clusterFacts = {
       "{volume_provisioner:=ebs.csi.aws.com}`",
     is.volumeProvisioner,
   ),
+  volumeKey: fact(
+    "volume_kms_key_arn",
+    "key of a company that encrypts the volumes of nodes and claims (`volumeKeys` of the stack, `spec.volumeKey` of a Spoke); empty for the account's default key",
+    arnOrNothing("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+  ),
   repositories: {
     gitopsSystem: {
       url: fact("gitops_system_repo_url", "URL of the platform team's repository", is.url),
@@ -193,7 +198,7 @@ export const fleetFacts = {
   spokePlaces: forHub(
     fact(
       "spoke_places",
-      "accounts in which spokes may be, the hub's among them, each with its regions and, but for the hub's, its sealing scopes; none where an older program wrote this",
+      "accounts in which spokes may be, the hub's among them, each with its regions, the keys that volumes may have and, but for the hub's, its sealing scopes; none where an older program wrote this",
       is.places,
     ),
   ),

@@ -11,6 +11,8 @@ export type SpokePlaces = Readonly<
       readonly regions: readonly string[];
       /** Sealing scopes that a spoke there may have; of the hub's account there is no list: all. */
       readonly scopes?: readonly string[];
+      /** ARNs of keys that volumes of spokes there may have; without any, only AWS's own. */
+      readonly volumeKeys?: readonly string[];
     }
   >
 >;

@@ -54,9 +54,15 @@ export const apiIngress = (cidrIpv4: string) => ({
 /** The fleet decides on an add-on's settings, on those of one that EKS installed too (EKS API Reference, CreateAddon). */
 export const addonConflicts = { resolveConflictsOnCreate: "OVERWRITE", resolveConflictsOnUpdate: "OVERWRITE" } as const;
 
-const volume = (deviceName: string, volumeSize: number) => ({
+const volume = (deviceName: string, volumeSize: number, kmsKeyId: string | undefined) => ({
   deviceName,
-  ebs: { volumeSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
+  ebs: {
+    volumeSize,
+    volumeType: "gp3",
+    encrypted: "true",
+    ...(kmsKeyId === undefined ? {} : { kmsKeyId }),
+    deleteOnTermination: "true",
+  },
 });
 
 /**
@@ -68,13 +74,14 @@ export const bottlerocketDisk = 4;
 /**
  * What the launch template of every node group says.
  * @param diskSize volume for images and containers in GiB
+ * @param volumeKey ARN of the key of the volumes; undefined for the account's default key
  * @param isBottlerocket default: Amazon Linux 2023, which has one volume for everything
  */
-export const nodeTemplate = (diskSize: number, isBottlerocket = false) => ({
+export const nodeTemplate = (diskSize: number, volumeKey: string | undefined, isBottlerocket = false) => ({
   updateDefaultVersion: true,
   blockDeviceMappings: isBottlerocket
-    ? [volume("/dev/xvda", bottlerocketDisk), volume("/dev/xvdb", diskSize)]
-    : [volume("/dev/xvda", diskSize)],
+    ? [volume("/dev/xvda", bottlerocketDisk, volumeKey), volume("/dev/xvdb", diskSize, volumeKey)]
+    : [volume("/dev/xvda", diskSize, volumeKey)],
   // One hop: pods that don't use the host's network can't take the node's role from the metadata service (EKS User Guide, "Amazon EKS
   // security best practices", on restricting access to IMDS).
   metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },

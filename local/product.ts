@@ -39,6 +39,7 @@ export { deployerPolicies } from "../lib/iam/deployer.ts";
 export { doctorPolicy } from "../lib/iam/doctor.ts";
 export { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 export { sweepPolicy } from "../lib/iam/sweep.ts";
+export { ownKeysOfRole } from "../lib/iam/volume-key.ts";
 export { isArm } from "../lib/instance-types.ts";
 export { type ClusterAccess, tokenUser } from "../lib/kubeconfig.ts";
 export { fleetTag, labelKeys, lookAgainAnnotation, receiverLabel } from "../lib/labels.ts";

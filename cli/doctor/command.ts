@@ -23,6 +23,7 @@ import { checkSecrets } from "./secrets.ts";
 import { readStack, type Stack } from "./stack.ts";
 import { type Connect, connectIn, readSurroundings, type Surroundings } from "./surroundings.ts";
 import { checkTools } from "./tools.ts";
+import { checkVolumeKeys } from "./volume-keys.ts";
 
 export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
 
@@ -41,6 +42,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
   network        the regions are allowed and reach the internet (VPC Block Public Access); the subnets of vpcId; a proxy
   access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
   secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
+  volumes        EBS can use the keys in volumeKeys, and the account's default key is one that roles of spokes may use
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
                  deploy keys
   workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens
@@ -112,13 +114,14 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const github = githubOf({ env, run, connect });
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, network, access, secrets, git, workflows] = await Promise.all([
+  const [backend, quotas, hub, network, access, secrets, volumes, git, workflows] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
     login.known ? checkNetwork(stack, aws) : [],
     login.known ? checkAccess(stack, aws, login.caller) : [],
     login.known ? checkSecrets(stack, aws) : [],
+    login.known ? checkVolumeKeys(stack, aws) : [],
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"], github }),
     login.known ? checkRoles(stack, { root, run, aws, github }) : [],
   ]);
@@ -130,6 +133,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "network", findings: [...network, ...checkProxy(env)] },
     { name: "access to the hub", findings: access },
     { name: "secrets", findings: secrets },
+    { name: "volumes", findings: volumes },
     { name: "Git hosts", findings: git },
     { name: "workflows", findings: workflows },
     { name: "packages", findings: await packages },

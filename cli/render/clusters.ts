@@ -110,6 +110,7 @@ export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings
         issuer,
         oidcProviderArn: arn("iam", `oidc-provider/${issuer.replace("https://", "")}`, ""),
         identitySource: usesPodIdentity({ settings, spoke }) ? "PodIdentity" : "IRSA",
+        volumeKey: spoke.spec.volumeKey ?? "",
         kubernetesVersion: spoke.spec.kubernetesVersion,
         databases: spoke.spec.addons.includes(databasesAddon)
           ? {

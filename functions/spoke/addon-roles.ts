@@ -1,11 +1,13 @@
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../../lib/iam/trust.ts";
+import { ownKeysOfRole } from "../../lib/iam/volume-key.ts";
 import type { Spoke } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import { isElsewhere } from "./places.ts";
 import type { SpokeProblem } from "./problems.ts";
 import type { Settings } from "./settings.ts";
 import { surroundingsOf } from "./surroundings.ts";
+import { volumeKeysOf } from "./volume-key.ts";
 
 /** Add-ons of spokes that act in AWS: what their folders in Git say of their roles (tools/base/addons/<name>/role). */
 
@@ -65,10 +67,11 @@ const enabled = ({ spoke, settings }: Question) =>
 
 export function addonRoles(question: Question): AddonRole[] {
   const facts = factsOf(question);
-  return enabled(question).map(({ addon, namespace, serviceAccount, policy }) => ({
+  const ofKeys = ownKeysOfRole(volumeKeysOf(question));
+  return enabled(question).map(({ addon, namespace, serviceAccount, policy, volumes }) => ({
     addon,
     subject: { namespace, serviceAccount },
-    policy: filled({ Version: "2012-10-17", Statement: policy }, facts),
+    policy: filled({ Version: "2012-10-17", Statement: [...policy, ...(volumes ? ofKeys : [])] }, facts),
   }));
 }
 

@@ -43,6 +43,8 @@ export interface SpokeSpec {
   readonly tenant: string;
   /** Tags of a company, beside those of the stack. */
   readonly tags?: Tags;
+  /** ARN of the key of the volumes; undefined for the account's default key. */
+  readonly volumeKey?: string;
   readonly account?: { readonly id: string; readonly providerConfigRef: ProviderConfigRef };
   readonly network: {
     readonly cidr?: string;

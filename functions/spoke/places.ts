@@ -12,7 +12,7 @@ export const isElsewhere = ({ spec }: Where, hub: Hub): boolean =>
   spec.account !== undefined && spec.account.id !== hub.aws.accountId;
 
 /** What the stack says of the spoke's account; undefined for an account that the hub does not know. A program from before tells of none. */
-function placeOf({ spec }: Where, { aws, spokePlaces }: Hub): Hub["spokePlaces"][string] | undefined {
+export function placeOf({ spec }: Where, { aws, spokePlaces }: Hub): Hub["spokePlaces"][string] | undefined {
   const id = spec.account?.id ?? aws.accountId;
   return spokePlaces[id] ?? (id === aws.accountId ? { regions: [aws.region] } : undefined);
 }

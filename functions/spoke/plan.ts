@@ -19,6 +19,7 @@ import type { Settings } from "./settings.ts";
 import { surroundingsOf } from "./surroundings.ts";
 import { companyTagProblems } from "./tags.ts";
 import { compareVersions, nextVersion } from "./versions.ts";
+import { volumeKeyProblems } from "./volume-key.ts";
 import { zoneProblem } from "./zones.ts";
 
 /** What may be made for a Spoke, and why the rest may not. */
@@ -141,6 +142,7 @@ export function plan(question: PlanQuestion): Plan {
     ...argocdProblems(question),
     ...bucketProblems({ spoke, names }),
     ...companyTagProblems(question),
+    ...volumeKeyProblems(question),
     ...podIdentityProblems(question),
     ...releaseProblem(question),
     ...madeElsewhereProblems(spoke, observed),

@@ -49,6 +49,8 @@ const addon = z.strictObject({
   namespace: z.string().min(1),
   serviceAccount: z.string().min(1),
   policy: z.array(statement).min(1),
+  /** Whether it creates volumes, so that its role may use a company's keys (`volumeKeys` of the stack) too. */
+  volumes: z.boolean().default(false),
 });
 
 /** An empty map in Git; the API server keeps null when Flux removes the last entry. */

@@ -11,6 +11,7 @@ import { type Key, setCommandOf } from "../forms.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
 import { tagRules } from "../tag-rules.ts";
+import { volumeKeyRules } from "../volume-keys.ts";
 import { hubOf } from "./places.ts";
 
 /** The keys of an account's stack, as Pulumi.yaml beside this file describes them. Those that the hub has too are read as the hub's. */
@@ -21,6 +22,7 @@ const keys = {
   addonPermissions: addonPermissionList,
   permissionsBoundary: hubKeys.permissionsBoundary,
   tags: hubKeys.tags,
+  volumeKeys: hubKeys.volumeKeys,
 } as const;
 
 type Name = keyof typeof keys;
@@ -37,12 +39,12 @@ function accountRule(raw: RawConfig): Problem[] {
 }
 
 /** The lengths follow from regions and key; of the account's own ID only the number of digits counts. */
-function lengthRules({ fleet, secretsKeyArn: keyArn, regions }: Partial<Settings>): Problem[] {
+function lengthRules({ fleet, secretsKeyArn: keyArn, regions, volumeKeys = [] }: Partial<Settings>): Problem[] {
   if (fleet === undefined || keyArn === undefined || regions === undefined) return [];
   const secretsOf = hubOf(keyArn);
   const [region = secretsOf.region, ...otherRegions] = regions;
   const scope = { partition: partitionOf(region), accountId: "0".repeat(12), region, otherRegions };
-  return placeLengthRules("regions", { fleet, scope, secretsOf });
+  return placeLengthRules("regions", { fleet, scope, secretsOf, volumeKeys });
 }
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
@@ -69,6 +71,7 @@ export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>
       ...addonRules(settings),
       ...lengthRules(settings),
       ...tagRules(settings),
+      ...volumeKeyRules(settings),
     ],
   };
 }

@@ -2,7 +2,7 @@ import { fleetTag } from "../labels.ts";
 import { fleetNames } from "../names.ts";
 import { denyStatements } from "./boundary.ts";
 import { arns, onlyInRegions, type PolicyDocument, policy, type Scope } from "./policy.ts";
-import { volumeKeyStatement } from "./volume-key.ts";
+import { ownKeysInBoundary, type VolumeKeys, volumeKeyStatement } from "./volume-key.ts";
 
 /** The most that roles of add-ons may do: an entry of the stack's `addonPermissions`. */
 export interface AddonPermission {
@@ -12,7 +12,7 @@ export interface AddonPermission {
   readonly resources: readonly string[];
 }
 
-export interface AddonScope extends Scope {
+export interface AddonScope extends Scope, VolumeKeys {
   readonly fleet: string;
 }
 
@@ -72,7 +72,7 @@ export function reachesOthersIam({ actions, resources }: AddonPermission, fleet:
 
 /**
  * The permissions boundary of the roles that Crossplane on the hub makes for add-ons of spokes: what the stack permits, and EBS's default
- * key, in the fleet's region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load
+ * key and a company's own, in the fleet's region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load
  * balancers nor the fleet's keys and secrets; of what carries no name or tag of the fleet the stack alone decides. Git says what each role
  * may do; only who deploys the hub can widen this.
  */
@@ -86,6 +86,7 @@ export function addonBoundary(scope: AddonScope, permissions: readonly AddonPerm
     })),
     // For what restores volumes (Velero). To permit it through `addonPermissions`, which has no conditions, would open every key.
     volumeKeyStatement(scope),
+    ...ownKeysInBoundary(scope, ["kms:DescribeKey"]),
     // Once, and not as a condition of each permission: a policy has little room.
     onlyInRegions(scope),
     ...denyStatements(scope),

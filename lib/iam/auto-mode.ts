@@ -4,7 +4,7 @@ import { managedPolicies } from "./deployer.ts";
 import { ec2Actions } from "./ec2.ts";
 import { boundaryTagStatement, ownCluster, sharedNetworkStatement } from "./nodes.ts";
 import { arns, inAnyPartition, type PolicyDocument, perRegion, policy, type Scope, whereArnsDont } from "./policy.ts";
-import { volumeKeyStatement } from "./volume-key.ts";
+import { ownKeysInBoundary, type VolumeKeys, volumeKeyStatement } from "./volume-key.ts";
 
 /**
  * AWS managed policies that roles get with EKS Auto Mode, by name (EKS User Guide, "Amazon EKS Auto Mode cluster IAM role", "Amazon EKS Auto
@@ -45,7 +45,7 @@ export const autoModeTagPolicy = (): PolicyDocument =>
     Condition: made,
   });
 
-type AutoModeScope = Scope & { readonly fleet: string; readonly spokePrefix: string };
+type AutoModeScope = Scope & VolumeKeys & { readonly fleet: string; readonly spokePrefix: string };
 
 /**
  * The permissions boundary of the role of a control plane with EKS Auto Mode, which acts with it in EC2 and Elastic Load Balancing. It holds
@@ -128,6 +128,7 @@ export function autoModeBoundary(scope: AutoModeScope): PolicyDocument {
     sharedNetworkStatement(scope),
     boundaryTagStatement,
     volumeKeyStatement(scope),
+    ...ownKeysInBoundary(scope),
     ...loadBalancerStatements(scope, ["spot.amazonaws.com"]),
     {
       Sid: "PassNodeRoles",

@@ -19,14 +19,14 @@ import {
   severalRegions,
 } from "./policy.ts";
 import { bucketPrefix, tenantPrefix } from "./tenants.ts";
-import { volumeKeyStatement } from "./volume-key.ts";
+import { ownKeysInBoundary, type VolumeKeys, volumeKeyStatement } from "./volume-key.ts";
 
 /*
  * IAM has room for 6,144 characters. So Sids stand only where the policy pack excepts a wildcard by them, and are short; ARNs leave out the
  * partition, which an account has only one of; a wildcard stands for the calls that a test says, where AWS has no other that it matches.
  */
 
-export interface BoundaryScope extends Scope {
+export interface BoundaryScope extends Scope, VolumeKeys {
   readonly fleet: string;
   /** The narrower boundary of the roles that a spoke's own Crossplane makes for applications. */
   readonly tenantBoundaryArn: string;
@@ -252,6 +252,7 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
     sharedNetworkStatement(scope),
     onNodesStatement("Nodes", ["*tachVolume"]),
     volumeKeyStatement(scope, databaseKey),
+    ...ownKeysInBoundary(scope),
     ...loadBalancerStatements(scope),
     ...crossplaneStatements(scope),
     ...secretStatements(scope),

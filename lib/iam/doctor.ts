@@ -2,8 +2,8 @@ import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
  * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, the hub's version and access
- * entries, the principals in them, the trust policies of the workflows' roles, names of secrets, and whether its network reaches the
- * internet. Names of principals are the stack's or yours; most others know no resource (Service Authorization Reference).
+ * entries, the principals in them, the trust policies of the workflows' roles, names of secrets, keys of volumes, and whether its network reaches
+ * the internet. Names of principals are the stack's or yours; most others know no resource (Service Authorization Reference).
  */
 export const doctorPolicy = (): PolicyDocument =>
   policy({
@@ -19,6 +19,8 @@ export const doctorPolicy = (): PolicyDocument =>
       "ec2:DescribeVpcBlockPublicAccessOptions",
       "ec2:DescribeVpcEndpoints",
       "ec2:DescribeVpcs",
+      "ec2:GetEbsDefaultKmsKeyId",
+      "ec2:GetEbsEncryptionByDefault",
       "eks:DescribeCluster",
       "eks:ListAccessEntries",
       "eks:ListClusters",
@@ -26,6 +28,7 @@ export const doctorPolicy = (): PolicyDocument =>
       "iam:GetUser",
       "iam:ListOpenIDConnectProviders",
       "iam:ListRoles",
+      "kms:DescribeKey",
       "secretsmanager:ListSecrets",
       "servicequotas:GetAWSDefaultServiceQuota",
       "servicequotas:GetServiceQuota",

@@ -13,6 +13,7 @@ import { type Run, runProject } from "../support/program.ts";
 
 const project = "eks-gitops-fleet-account";
 const secretsKeyArn = "arn:aws:kms:us-east-1:111111111111:key/1234";
+const volumeKey = "arn:aws:kms:eu-west-1:222222222222:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 let made: Run;
 
 beforeAll(async () => {
@@ -21,6 +22,7 @@ beforeAll(async () => {
     [`${project}:fleet`]: "fleet",
     [`${project}:secretsKeyArn`]: secretsKeyArn,
     [`${project}:regions`]: ["eu-west-1", "eu-west-2"],
+    [`${project}:volumeKeys`]: [volumeKey],
     [`${project}:addonPermissions`]: [{ actions: ["route53:ListHostedZones"] }],
   });
   // A ceiling, not a measure: it loads the provider SDKs, on machines that do other things too.
@@ -122,6 +124,11 @@ describe("an account besides the hub's", () => {
     expect(document("addon-boundary-policy").Statement[0]).toMatchObject({ Action: ["route53:ListHostedZones"] });
   });
 
+  it("lets volumes have the keys that its own stack names", () => {
+    for (const name of ["fleet-boundary", "auto-mode-boundary", "addon-boundary"])
+      expect(JSON.stringify(document(`${name}-policy`)), name).toContain(volumeKey);
+  });
+
   it("is not the hub's, and in its partition", () => {
     const problem = (accountId: string, partition: string) => accountProblem({ accountId, partition }, secretsKeyArn);
     expect(problem("111111111111", "aws")).toContain("which is the hub's (secretsKeyArn)");
@@ -144,6 +151,7 @@ describe("the configuration of an account's stack", () => {
     });
   const complete = {
     ...{ fleet: "fleet", secretsKeyArn, regions: "[]", addonPermissions: "[]", permissionsBoundary: "", tags: "{}" },
+    volumeKeys: "[]",
   };
 
   it("has the keys that its Pulumi.yaml describes", () => {
@@ -153,7 +161,13 @@ describe("the configuration of an account's stack", () => {
 
   it("is refused with every problem at once", () => {
     const { problems } = read({
-      ...{ fleet: "Fleet", secretsKeyArn: "alias/fleet-secrets", regions: '["here"]', permissionsBoundary: "x" },
+      ...{
+        fleet: "Fleet",
+        secretsKeyArn: "alias/fleet-secrets",
+        volumeKeys: "[]",
+        regions: '["here"]',
+        permissionsBoundary: "x",
+      },
       ...{ addonPermissions: '[{"actions":["iam:CreateRole"]}]', region: "eu-west-1", tags: '{"Name":"x"}' },
     });
     expect(problems.map(({ key }) => key)).toEqual([
@@ -188,6 +202,21 @@ describe("the configuration of an account's stack", () => {
           remedy: "pulumi config set --path 'aws:allowedAccountIds[0]' 111122223333",
         },
       ]);
+  });
+
+  it("names no more keys for volumes than the boundaries have room for, and says how many", () => {
+    const keys = (count: number) =>
+      JSON.stringify(Array.from({ length: count }, (_, id) => volumeKey.replace("key/1", `key/${id}`)));
+    expect(read({ ...complete, volumeKeys: keys(4) }).problems).toEqual([]);
+    expect(read({ ...complete, volumeKeys: keys(9) }).problems).toEqual([
+      {
+        key: "volumeKeys",
+        what: "makes the fleet's permissions boundary too long for IAM",
+        got: expect.stringMatching(/^6\d{3} characters$/),
+        allowed: "at most 6144 characters without white space",
+        remedy: expect.stringMatching(/^name at most [4-8] of the 9 keys$/),
+      },
+    ]);
   });
 
   it("names no more regions than Crossplane's policy and the boundaries have room for", () => {

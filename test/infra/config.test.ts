@@ -36,8 +36,31 @@ const former = {
   arn: "arn:aws:secretsmanager:eu-central-1:111111111111:secret:fleet-dev/sealing-keys/dev/0-AbCdEf",
 };
 
+const volumeKeys = (...ids: readonly number[]) =>
+  JSON.stringify(ids.map((id) => `arn:aws:kms:us-east-1:111122223333:key/${id}234abcd-12ab-34cd-56ef-1234567890ab`));
+
 /** What is changed in a good configuration, the key that is blamed, and a part of the message. */
 const bad: [string, Record<string, string | undefined>, string, string][] = [
+  ["a key for volumes that is an alias", { volumeKeys: '["alias/ebs"]' }, "volumeKeys", "not of an alias"],
+  ["a key for volumes twice", { volumeKeys: volumeKeys(1, 1) }, "volumeKeys", "names a key twice"],
+  [
+    "a first key for volumes of another region",
+    { volumeKeys: volumeKeys(1).replaceAll("us-east-1", "eu-west-1") },
+    "volumeKeys",
+    "begins with a key of another region than the hub's",
+  ],
+  [
+    "more keys for volumes than a boundary has room for",
+    { volumeKeys: volumeKeys(1, 2, 3, 4, 5, 6, 7, 8) },
+    "volumeKeys",
+    "makes the fleet's permissions boundary too long for IAM",
+  ],
+  [
+    "a key for volumes of another account that is an alias",
+    { accounts: '[{"id":"333333333333","scopes":["dev"],"volumeKeys":["alias/ebs"]}]' },
+    "accounts",
+    "volumeKeys: [<ARN of a KMS key>",
+  ],
   ["a tag that is the fleet's own", { tags: '{"Environment":"prod"}' }, "tags.Environment", "of a controller"],
   ["a tag that a controller can't take", { tags: '{"a=b":"c"}' }, "tags.a=b", "has a key that not every AWS service"],
   [
@@ -259,7 +282,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "an account without the scopes that it may read",
     { accounts: '[{"id":"333333333333","regions":["eu-west-1"]}]' },
     "accounts",
-    "scopes: [<environment or cluster-<spoke>>, …]}",
+    "scopes: [<environment or cluster-<spoke>>, …]",
   ],
   ["an account with no scope", { accounts: '[{"id":"333333333333","scopes":[]}]' }, "accounts", "a list of {id"],
   [

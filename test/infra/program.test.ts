@@ -161,6 +161,22 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
   });
 });
 
+describe("a stack with keys of a company for volumes", () => {
+  const key = (id: number) => `arn:aws:kms:eu-central-1:222222222222:key/${id}234abcd-12ab-34cd-56ef-1234567890ab`;
+
+  it("encrypts the hub's nodes with the first, and lets roles of spokes use all of them", async () => {
+    const made = await runStack("dev", { "eks-gitops-fleet:volumeKeys": JSON.stringify([key(1), key(2)]) });
+    const inputs = (name: string) => made.resources.find((each) => each.name === name)?.inputs ?? {};
+    const [disk] = inputs("hub-nodes-template")["blockDeviceMappings"];
+    expect(disk.ebs).toMatchObject({ encrypted: "true", kmsKeyId: key(1) });
+    for (const name of ["fleet-boundary-policy", "auto-mode-boundary-policy"])
+      for (const each of [key(1), key(2)]) expect(inputs(name)["policy"], name).toContain(each);
+    const { volume_kms_key_arn: own, spoke_places: places = "" } = made.outputs["bridgeData"] as Record<string, string>;
+    expect(own).toBe(key(1));
+    expect(JSON.parse(places)["222222222222"]).toMatchObject({ volumeKeys: [key(1), key(2)] });
+  });
+});
+
 describe("a stack with tags of a company", () => {
   const tags = { "cost-center": "4711", owner: "platform" };
 
@@ -580,12 +596,18 @@ describe("the places of spokes", () => {
   const hubOf = { accountId: "222222222222", region: "eu-central-1" };
 
   it("are refused where they are the hub's own account, or in another partition", () => {
-    const places = { accounts: [{ id: "222222222222", regions: [], scopes: ["dev"] }], spokeRegions: [] };
+    const places = {
+      accounts: [{ id: "222222222222", regions: [], scopes: ["dev"], volumeKeys: [] }],
+      spokeRegions: [],
+    };
     expect(placeProblem(places, hubOf)).toContain("name its further regions in spokeRegions");
     expect(placeProblem({ accounts: [], spokeRegions: ["cn-north-1"] }, hubOf)).toContain("got cn-north-1");
     expect(
       placeProblem(
-        { accounts: [{ id: "333333333333", regions: [], scopes: ["dev"] }], spokeRegions: ["eu-west-1"] },
+        {
+          accounts: [{ id: "333333333333", regions: [], scopes: ["dev"], volumeKeys: [] }],
+          spokeRegions: ["eu-west-1"],
+        },
         hubOf,
       ),
     ).toBe(undefined);
@@ -593,12 +615,20 @@ describe("the places of spokes", () => {
 
   it("name the hub's region once, and are in it without regions of their own", () => {
     const settings = {
-      accounts: [{ id: "333333333333", regions: [], scopes: ["dev"] }],
+      accounts: [{ id: "333333333333", regions: [], scopes: ["dev"], volumeKeys: [] as string[] }],
       spokeRegions: ["eu-central-1", "eu-west-1"],
+      volumeKeys: [] as string[],
     };
     expect(spokePlaces(settings, hubOf)).toEqual({
       "222222222222": { regions: ["eu-central-1", "eu-west-1"] },
       "333333333333": { regions: ["eu-central-1"], scopes: ["dev"] },
+    });
+    const keys = (account: string) => [`arn:aws:kms:eu-central-1:${account}:key/1234abcd-12ab-34cd-56ef-1234567890ab`];
+    const [other] = settings.accounts;
+    const accounts = other === undefined ? [] : [{ ...other, volumeKeys: keys("333333333333") }];
+    expect(spokePlaces({ ...settings, accounts, volumeKeys: keys("222222222222") }, hubOf)).toEqual({
+      "222222222222": { regions: ["eu-central-1", "eu-west-1"], volumeKeys: keys("222222222222") },
+      "333333333333": { regions: ["eu-central-1"], scopes: ["dev"], volumeKeys: keys("333333333333") },
     });
   });
 });

@@ -88,10 +88,14 @@ describe("Flux on the hub", () => {
     expect([...new Set(there.map(({ kind }) => kind))].sort()).toEqual(["Role", "RoleBinding"]);
   });
 
-  test("may grant no rights, run nothing on a spoke and remove nothing but what is sealed and the keys of retired generations", () => {
+  test("may grant no rights, run nothing on a spoke and remove nothing but what is sealed, the keys of retired generations and the default StorageClass", () => {
     expect(granted.length).toBeGreaterThan(0);
     const removing = granted.filter(({ verbs }) => verbs?.includes("delete"));
-    expect(removing.flatMap(({ resources }) => resources).sort()).toEqual(["externalsecrets", "sealedsecrets"]);
+    expect(removing.flatMap(({ resources }) => resources).sort()).toEqual([
+      "externalsecrets",
+      "sealedsecrets",
+      "storageclasses",
+    ]);
     const others = granted.filter((rule) => !removing.includes(rule));
     expect([...new Set(others.flatMap(({ verbs = [] }) => verbs))].sort()).toEqual(["create", "get", "list", "patch"]);
     const named = granted.flatMap(({ resources = [], resourceNames }) => (resourceNames ? [] : resources));

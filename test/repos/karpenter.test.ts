@@ -156,7 +156,7 @@ describe("the nodes that Karpenter makes", () => {
   });
 
   test("have the role, the root volume and the metadata settings of the spoke's managed nodes", () => {
-    const template = nodeTemplate(50);
+    const template = nodeTemplate(50, undefined);
     expect(spec.role).toBe(settled(spoke).object("role-node").metadata.annotations?.["crossplane.io/external-name"]);
     expect(spec.metadataOptions).toMatchObject(template.metadataOptions);
     const [disk] = template.blockDeviceMappings;
@@ -166,6 +166,18 @@ describe("the nodes that Karpenter makes", () => {
         ebs: { volumeSize: "50Gi", volumeType: disk?.ebs.volumeType, encrypted: true, deleteOnTermination: true },
       },
     ]);
+  });
+
+  test("have the Spoke's own key for their volumes", () => {
+    const volumeKey = "arn:aws:kms:us-east-1:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+    const { accountId } = fixtures.hub.aws;
+    const places = { ...fixtures.hub.spokePlaces, [accountId]: { regions: ["us-east-1"], volumeKeys: [volumeKey] } };
+    const own = render(
+      { ...spoke, spec: { ...spoke.spec, volumeKey } },
+      { hub: { ...fixtures.hub, spokePlaces: places } },
+    );
+    const [disk] = one("karpenter-nodes", "EC2NodeClass", own).spec.blockDeviceMappings;
+    expect(disk.ebs).toEqual({ ...spec.blockDeviceMappings[0].ebs, kmsKeyID: volumeKey });
   });
 
   test("carry the tags by which the boundary of their role lets the VPC CNI act", () => {

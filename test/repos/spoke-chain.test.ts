@@ -56,13 +56,22 @@ describe("the bootstrap chain", () => {
     expect(classes).toEqual([
       expect.objectContaining({
         metadata: expect.objectContaining({
-          annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
+          annotations: expect.objectContaining({ "storageclass.kubernetes.io/is-default-class": "true" }),
         }),
         provisioner: "ebs.csi.aws.com",
         parameters: { type: "gp3", encrypted: "true" },
         volumeBindingMode: "WaitForFirstConsumer",
       }),
     ]);
+  });
+
+  test("encrypts these volumes with the Spoke's own key, with which Flux makes the class again", () => {
+    const volumeKey = "arn:aws:kms:us-east-1:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+    const places = { ...hub.spokePlaces, [hub.aws.accountId]: { regions: ["us-east-1"], volumeKeys: [volumeKey] } };
+    const own = render({ ...spoke, spec: { ...spoke.spec, volumeKey } }, { hub: { ...hub, spokePlaces: places } });
+    const [found] = own.by(`${spoke.metadata.name}-base`).filter(({ kind }) => kind === "StorageClass");
+    expect(found?.["parameters"]).toEqual({ type: "gp3", encrypted: "true", kmsKeyId: volumeKey });
+    expect(found?.metadata.annotations).toMatchObject({ "kustomize.toolkit.fluxcd.io/force": "Enabled" });
   });
 
   test("is removed from the applications back: they, the tools, Flux, Sealed Secrets, External Secrets, the namespaces", () => {

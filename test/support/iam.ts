@@ -40,6 +40,7 @@ const operators: Record<string, (actual: string | undefined, allowed: readonly s
   StringNotLike: (actual, refused) => actual === undefined || !refused.some((pattern) => matches(pattern, actual)),
   StringEqualsIfExists: (actual, allowed) => actual === undefined || allowed.includes(actual),
   Bool: (actual, [wanted]) => actual === wanted,
+  BoolIfExists: (actual, [wanted]) => actual === undefined || actual === wanted,
   Null: (actual, [absent]) => (actual === undefined) === (absent === "true"),
   ArnEquals: (actual, allowed) => actual !== undefined && allowed.some((pattern) => arnMatches(pattern, actual)),
   ArnEqualsIfExists: (actual, allowed) =>

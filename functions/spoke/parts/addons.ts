@@ -10,6 +10,7 @@ import { withoutLateInitialize } from "../orphan.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
 import { eksAddonsOf, leavesPodIdentity, usesPodIdentity } from "../pod-identity.ts";
 import { resources } from "../resources.ts";
+import { volumeKeysOf } from "../volume-key.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { type PodNetwork, podNetwork } from "./pods.ts";
 
@@ -80,12 +81,16 @@ interface DriverRole {
 /** Role of the EBS CSI driver, once its policy is attached; with EKS Pod Identity its association is enough. */
 function driverRole(context: Context): Fact<DriverRole> {
   const { observed } = context;
+  const policies = [
+    resources.attachment("aws-ebs-csi-driver", volumeDriverPolicy),
+    ...(volumeKeysOf(context).length > 0 ? [resources.rolePolicy("aws-ebs-csi-driver")] : []),
+  ];
   // Its pods start anew with what else changes, and would get the association that is about to go.
   if (leavesPodIdentity(context)) return fact<DriverRole>("identities", undefined);
   if (usesPodIdentity(context))
     return fact("identities", observed.ready(resources.podIdentity("aws-ebs-csi-driver")) ? {} : undefined);
   const arn = observed.text(resources.role("aws-ebs-csi-driver"), "arn");
-  const attached = observed.ready(resources.attachment("aws-ebs-csi-driver", volumeDriverPolicy));
+  const attached = policies.every((resource) => observed.ready(resource));
   return fact("identities", arn !== undefined && attached ? { serviceAccountRoleArn: arn } : undefined);
 }
 

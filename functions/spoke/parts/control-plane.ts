@@ -1,6 +1,8 @@
 import { apiIngress, authenticationMode, controlPlaneTrust, upgradePolicy } from "../../../lib/eks-baseline.ts";
 import { autoModePolicies, autoModeTagPolicy } from "../../../lib/iam/auto-mode.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
+import { policy } from "../../../lib/iam/policy.ts";
+import { ownKeysOfRole } from "../../../lib/iam/volume-key.ts";
 import { autoMode, isAuto } from "../auto-mode.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
@@ -8,13 +10,17 @@ import { withoutLateInitialize } from "../orphan.ts";
 import { runningVersion } from "../plan.ts";
 import { resources } from "../resources.ts";
 import { companyTags } from "../tags.ts";
+import { volumeKeysOf } from "../volume-key.ts";
 import { nodeSubnetIds, subnetIds } from "./network.ts";
 import { nodeRole } from "./node-role.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
 function clusterRole(context: Context): RoleArgs {
   const { autoModeBoundary, names, spoke } = context;
-  const isTagged = Object.keys(companyTags(context)).length > 0;
+  const inline = [
+    ...(Object.keys(companyTags(context)).length > 0 ? autoModeTagPolicy().Statement : []),
+    ...ownKeysOfRole(volumeKeysOf(context)),
+  ];
   return {
     role: "cluster",
     roleName: names.clusterRole,
@@ -24,7 +30,7 @@ function clusterRole(context: Context): RoleArgs {
       ? {
           managedPolicies: autoModePolicies.cluster,
           boundary: autoModeBoundary,
-          ...(isTagged && { inlinePolicy: autoModeTagPolicy() }),
+          ...(inline.length > 0 && { inlinePolicy: policy(...inline) }),
         }
       : { managedPolicies: managedPolicies.cluster }),
   };

@@ -25,6 +25,7 @@ import { revisionToBring, stageOf } from "../rollout.ts";
 import { sealingKeyArns } from "../sealing.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { companyTags } from "../tags.ts";
+import { volumeKeyOf } from "../volume-key.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identitiesReady, identitySource, workingAddonRole } from "./identities.ts";
 import { publicCidrs } from "./network.ts";
@@ -67,6 +68,7 @@ export interface SpokeFacts {
   readonly issuer: string;
   readonly oidcProviderArn: string;
   readonly identitySource: IdentitySource;
+  readonly volumeKey: string;
   readonly kubernetesVersion: string;
   readonly databases: DatabaseFacts;
   /** Of its controllers and of its add-ons, by their names in snake_case. */
@@ -106,6 +108,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     databases: facts.databases,
     identitySource: facts.identitySource,
     volumeProvisioner: volumeProvisioner(spoke),
+    volumeKey: facts.volumeKey,
     kubernetesVersion: facts.kubernetesVersion,
     oidc: { provider: facts.issuer.replace(/^https:\/\//, ""), providerArn: facts.oidcProviderArn },
     identities: Object.fromEntries(
@@ -165,6 +168,7 @@ export function spokeFacts(context: Context) {
     issuer,
     oidcProviderArn: facts.readyText(resources.oidcProvider, "arn"),
     identitySource: identitySource(context),
+    volumeKey: fact("spec", volumeKeyOf(context) ?? ""),
     kubernetesVersion: fact("controlPlane", runningVersion(observed)),
     databases: databaseFacts(context),
     roleArns: roleArns(context),

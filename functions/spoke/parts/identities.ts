@@ -4,6 +4,7 @@ import { arns, dnsSuffix, inAccount, type PolicyDocument, policy } from "../../.
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
 import { podIdentityTrust, type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
+import { ownKeysOfRole } from "../../../lib/iam/volume-key.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import type { Tags } from "../../../lib/labels.ts";
 import { fleetNames } from "../../../lib/names.ts";
@@ -19,6 +20,7 @@ import { isLetGo } from "../orphan.ts";
 import { fluxIdentities } from "../plan.ts";
 import { hasAssociations, isForPods, toldSource, usesPodIdentity } from "../pod-identity.ts";
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
+import { volumeKeysOf } from "../volume-key.ts";
 import { argocdPrincipal, composeAssociation, composeEntry, digest } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { nodesReachAws } from "./endpoints.ts";
@@ -53,6 +55,7 @@ interface Rights {
 
 function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
   const { names, scope, tenantBoundary } = context;
+  const volumeKeys = ownKeysOfRole(volumeKeysOf(context));
   return {
     external_secrets: {
       description: `External Secrets of ${names.cluster} reads its sealing keys`,
@@ -74,6 +77,7 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
     aws_ebs_csi_driver: {
       description: `EBS CSI driver of ${names.cluster}`,
       managedPolicies: [volumeDriverPolicy],
+      ...(volumeKeys.length > 0 && { inlinePolicy: policy(...volumeKeys) }),
     },
   };
 }

@@ -19,6 +19,7 @@ import {
 import { addonVersions, runningVersion } from "../plan.ts";
 import { eksAddonsOf } from "../pod-identity.ts";
 import { type Resource, resources } from "../resources.ts";
+import { volumeKeyOf } from "../volume-key.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { nodesReachAws } from "./endpoints.ts";
 import { isDeleting } from "./guard.ts";
@@ -26,7 +27,8 @@ import { nodeRoutes, nodeSubnetIds } from "./network.ts";
 import { nodeRole } from "./node-role.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
-function launchTemplate({ composer, names, spoke, tags }: Context, { name, amiType, diskSize }: AskedGroup): void {
+function launchTemplate(context: Context, { name, amiType, diskSize }: AskedGroup): void {
+  const { composer, names, spoke, tags } = context;
   const { region } = spoke.spec;
   const isFirst = name === firstGroup;
   const own = tags(nodesTag(name));
@@ -34,7 +36,7 @@ function launchTemplate({ composer, names, spoke, tags }: Context, { name, amiTy
     forProvider: {
       region,
       name: isFirst ? names.nodeGroup : names.furtherTemplate(name),
-      ...nodeTemplate(diskSize, isBottlerocket(amiType)),
+      ...nodeTemplate(diskSize, volumeKeyOf(context), isBottlerocket(amiType)),
       // The boundary of the node's role recognizes its resources by these tags.
       tagSpecifications: ["instance", "network-interface", "volume"].map((resourceType) => ({
         resourceType,

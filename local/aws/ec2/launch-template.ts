@@ -25,6 +25,7 @@ const data = {
             block: {
               deleteOnTermination: flag("DeleteOnTermination"),
               encrypted: flag("Encrypted"),
+              kmsKeyId: {},
               volumeSize: { type: "number" },
               volumeType: {},
             },

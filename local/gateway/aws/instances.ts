@@ -5,8 +5,9 @@ import {
   type EC2Client,
   type Instance,
 } from "@aws-sdk/client-ec2";
+import type { LaunchTemplateSpecification } from "@aws-sdk/client-eks";
 import { GetInstanceProfileCommand, type IAMClient } from "@aws-sdk/client-iam";
-import { type QueryPlace, queryApi } from "./query-api.ts";
+import { type QueryPlace, queryApi, queryText } from "./query-api.ts";
 
 /** An instance of EC2 that somebody launched, and which may be a node. */
 export interface LaunchedInstance {
@@ -25,7 +26,16 @@ export interface LaunchedInstance {
 /** Instances in ministack, and what the gateway tells it of those that are nodes. */
 export function launchedInstances(place: QueryPlace, ec2: EC2Client, iam: IAMClient) {
   const call = queryApi(place, "ec2", "2016-11-15");
+  const ask = queryText(place, "ec2", "2016-11-15");
   return {
+    /** Why Auto Scaling can't start instances of a launch template, by the keys of its volumes; undefined where it can. */
+    volumeKeyProblem: async ({ id = "", name = "", version = "" }: LaunchTemplateSpecification) => {
+      const named = id === "" ? { LaunchTemplateName: name } : { LaunchTemplateId: id };
+      const parameters = Object.fromEntries(
+        Object.entries({ ...named, Version: version }).map(([key, value]) => [`LaunchTemplate.${key}`, value]),
+      );
+      return /<problem>(.+)<\/problem>/.exec(await ask("JudgeVolumeKeys", parameters))?.[1];
+    },
     /** Those that run or shut down. */
     launchedInstances: async (): Promise<LaunchedInstance[]> => {
       const Filters = [{ Name: "instance-state-name", Values: ["running", "shutting-down"] }];

@@ -138,7 +138,10 @@ export const cases: HandlerCase[] = [
       blockDeviceMappings: [
         {
           deviceName: "/dev/xvda",
-          ebs: { volumeSize: 40, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
+          ebs: {
+            ...{ volumeSize: 40, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
+            kmsKeyId: "arn:aws:kms:us-east-1:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+          },
         },
       ],
       metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },

@@ -35,6 +35,7 @@ describe("fleet doctor", () => {
       "network",
       "access to the hub",
       "secrets",
+      "volumes",
       "Git hosts",
       "workflows",
       "packages",

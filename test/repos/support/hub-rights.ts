@@ -58,6 +58,10 @@ function resourceOf(kind: string): string {
   return resource;
 }
 
+/** Whether Flux deletes the object and creates it again when a field changes that Kubernetes doesn't change. */
+const isMadeAgain = ({ metadata }: Identified): boolean =>
+  metadata.annotations?.["kustomize.toolkit.fluxcd.io/force"] === "Enabled";
+
 function rules(objects: readonly Identified[]): Rule[] {
   const kinds = sorted(objects.map(({ apiVersion, kind }) => `${groupOf(apiVersion)}/${kind}`));
   return kinds.map((id) => {
@@ -67,7 +71,7 @@ function rules(objects: readonly Identified[]): Rule[] {
       apiGroups: [apiGroup],
       resources: [resourceOf(kind)],
       ...(anyName.includes(kind) ? {} : { resourceNames: sorted(names.map(({ metadata }) => metadata.name)) }),
-      verbs: anyName.includes(kind) ? [...verbs, "delete"] : verbs,
+      verbs: anyName.includes(kind) || names.some(isMadeAgain) ? [...verbs, "delete"] : verbs,
     };
   });
 }

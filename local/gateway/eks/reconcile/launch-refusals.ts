@@ -9,8 +9,20 @@ const typeOf = ({ nodegroup }: NodegroupRecord): string => nodegroup.instanceTyp
 const isSpot = (group: NodegroupRecord): boolean => capacityOf(group) === "SPOT";
 const quotaOf = (group: NodegroupRecord) => quotas[vcpuQuotas[isSpot(group) ? "SPOT" : "ON_DEMAND"]];
 
-/** How many more nodes of a group EC2 launches. The faults decide whether nodes count against the quotas of vCPUs, as on AWS. */
-export async function launchable({ context }: Work, group: NodegroupRecord): Promise<number> {
+/** Why Auto Scaling can't start instances with the keys of the group's volumes, in its words (terraform-provider-aws issue 39904); undefined where it can. */
+async function keyRefusal({ context }: Work, { nodegroup }: NodegroupRecord): Promise<string | undefined> {
+  if (nodegroup.launchTemplate === undefined) return undefined;
+  const problem = await context.aws.volumeKeyProblem(nodegroup.launchTemplate);
+  return (
+    problem &&
+    `Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: ${problem}`
+  );
+}
+
+/** How many more nodes of a group EC2 launches: none with keys of volumes that Auto Scaling may not use. The faults decide whether nodes count against the quotas of vCPUs, as on AWS. */
+export async function launchable(work: Work, group: NodegroupRecord): Promise<number> {
+  const { context } = work;
+  if ((await keyRefusal(work, group)) !== undefined) return 0;
   if (!isStandard(typeOf(group)) || !(await context.nodesTakeVcpus())) return Number.POSITIVE_INFINITY;
   const vcpus = async (type: string): Promise<number> =>
     isStandard(type) ? (await context.aws.instanceSize(type)).cpus : 0;
@@ -40,7 +52,7 @@ const refusalOf = (group: NodegroupRecord, limit: number): string =>
  */
 export async function launchRefused(work: Work, group: NodegroupRecord): Promise<void> {
   const { context, name } = work;
-  const message = refusalOf(group, await context.aws.quota(quotaOf(group)));
+  const message = (await keyRefusal(work, group)) ?? refusalOf(group, await context.aws.quota(quotaOf(group)));
   await changeGroup(work, ({ nodegroup }, stored) => {
     const resourceIds = nodegroup.resources?.autoScalingGroups?.map((each) => each.name ?? "") ?? [];
     nodegroup.health = { issues: [{ code: "AsgInstanceLaunchFailures", message, resourceIds }] };

@@ -1,4 +1,4 @@
-"""Condition keys and resource names of IAM calls."""
+"""Condition keys and resource names of IAM calls, and names of service-linked roles."""
 
 from .authorization import CALLS, TAGS
 
@@ -10,6 +10,9 @@ _ON_BOUNDED_ENTITY = {
                        ("Delete", "PermissionsBoundary"))
 } | {"DeleteRole", "GetRole", "UpdateAssumeRolePolicy", "UpdateRole", "UpdateRoleDescription"}
 _SETS_BOUNDARY = {"CreateRole", "CreateUser", "PutRolePermissionsBoundary", "PutUserPermissionsBoundary"}
+
+# Names of service-linked roles (IAM User Guide, "AWS services that work with IAM", and the services' own pages).
+_LINKED = {"autoscaling.amazonaws.com": "AWSServiceRoleForAutoScaling", "spot.amazonaws.com": "AWSServiceRoleForEC2Spot"}
 
 
 def extend(_app, _secret):
@@ -41,6 +44,26 @@ def extend(_app, _secret):
         tagged = iam._instance_profiles.get(profile) if profile else iam._oidc_providers.get(arn)
         return {tag["Key"]: tag["Value"] for tag in tagged.get("Tags") or []} if tagged else None
 
+    def linked(original):
+        """ministack derives a service-linked role's name from the service's."""
+
+        def call(params):
+            service = iam._p(params, "AWSServiceName")
+            derived = f"AWSServiceRoleFor{service.partition('.')[0].capitalize()}"
+            name = _LINKED.get(service, derived)
+            if name in iam._roles:
+                message = f"Service role name {name} has been taken in this account, please try a different suffix."
+                return iam._error(400, "InvalidInput", message, ns="iam")
+            status, headers, body = original(params)
+            if status == 200 and name != derived:
+                role = iam._roles.pop(derived)
+                iam._roles[name] = {**role, "RoleName": name, "Arn": role["Arn"].replace(derived, name)}
+                body = body.replace(derived.encode(), name.encode())
+            return status, headers, body
+
+        return call
+
+    iam._IAM_HANDLERS["CreateServiceLinkedRole"] = linked(iam._IAM_HANDLERS["CreateServiceLinkedRole"])
     CALLS["iam"] = named
     TAGS["iam"] = tags
 

@@ -6,6 +6,7 @@ import time
 from .network_interfaces import add
 from .node_instances import prefixes
 from .shared import replace
+from .volume_keys import key_of
 
 # Marks those that the gateway ends: a node's processes go first.
 LAUNCHED = "_fleet_launched"
@@ -34,7 +35,7 @@ def start(ec2, wanted):
         asked = next((each.get("Ebs", {}) for each in wanted["devices"] if each["DeviceName"] == mapping["DeviceName"]), {})
         volume.update({
             "AvailabilityZone": zone, "CreateTime": now, "Size": asked.get("VolumeSize", volume["Size"]),
-            "VolumeType": asked.get("VolumeType", volume["VolumeType"]), "Encrypted": asked.get("Encrypted", False),
+            "VolumeType": asked.get("VolumeType", volume["VolumeType"]), "Encrypted": asked.get("Encrypted", False), "KmsKeyId": key_of(asked),
         })
         _tag(ec2, volume["VolumeId"], wanted["tags"].get("volume"))
     _tag(ec2, interface, wanted["tags"].get("network-interface"))

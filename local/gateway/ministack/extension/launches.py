@@ -11,6 +11,7 @@ from .dry_run import is_dry, would_succeed
 from .instance_types import TYPES
 from .launched_instances import start
 from .quotas import in_force
+from .volume_keys import check_launch
 
 _SPOT_ROLE = "AWSServiceRoleForEC2Spot"
 # Bytes, before they are base64 (EC2 User Guide, "Run commands when you launch an EC2 instance with user data input").
@@ -177,7 +178,9 @@ def extend(_app, _secret):
     def started(choice):
         _, there = profile_of(choice)
         profile = {"Arn": there["Arn"], "Id": there["InstanceProfileId"]} if there else None
-        return start(ec2, {**choice, "profile": profile})
+        instance = start(ec2, {**choice, "profile": profile})
+        check_launch(instance, choice["devices"])
+        return instance
 
     def run_instances(params):
         if not numbered(params, "LaunchTemplate"):

@@ -54,6 +54,8 @@ const groups = (change: object) => ({ spec: { nodeGroups: [{ name: "nodes" }, { 
 export const isolatedServices = ["ec2", "ecr.api", "ecr.dkr", "secretsmanager", "sts"] as const;
 
 const preferred = { key: "a", effect: "PreferNoSchedule" };
+const key = (region: string, id = "1") =>
+  `arn:aws:kms:${region}:111122223333:key/${id}234abcd-12ab-34cd-56ef-1234567890ab`;
 const elsewhere = { network: { cidr: "10.100.0.0/16" }, existing: { madeBy: "ClusterAPI" } };
 
 export const ruleCases: readonly RuleCase[] = [
@@ -747,6 +749,28 @@ export const ruleCases: readonly RuleCase[] = [
       },
     },
     refused: "existing.madeBy can't go with network.endpoints, podCidr, serviceIpv4Cidr",
+  },
+  { name: "a key for volumes", change: { spec: { volumeKey: key("us-east-1") } } },
+  {
+    name: "another key for volumes",
+    before: { spec: { volumeKey: key("us-east-1", "2") } },
+    change: { spec: { volumeKey: key("us-east-1") } },
+  },
+  {
+    name: "a key for volumes of another region",
+    change: { spec: { volumeKey: key("eu-west-1") } },
+    refused: "volumeKey must be a key of region us-east-1",
+  },
+  {
+    name: "an alias in the place of a key for volumes",
+    change: { spec: { volumeKey: "arn:aws:kms:us-east-1:111122223333:alias/ebs" } },
+    refused: "spec.volumeKey",
+    at: "spec.volumeKey",
+  },
+  {
+    name: "a key for volumes of nodes that Cluster API makes",
+    change: { spec: { ...elsewhere, volumeKey: key("us-east-1") } },
+    refused: "volumeKey can't go with existing.madeBy",
   },
   { name: "shells on nodes", change: { spec: { sessionManager: true } } },
   { name: "shells on nodes later", before: {}, change: { spec: { sessionManager: true } } },

@@ -57,6 +57,9 @@ export interface FakeInstance extends Omit<LaunchedInstance, "id"> {
 }
 
 /** An account with the roles and the network that the tests use. */
+/** Why instances of the launch template `lt-key` don't start. */
+export const volumeKeyProblem = "Client.InternalError: Client error on launch";
+
 export function fakeAws(quotaValues: Readonly<Partial<Record<string, number>>> = {}): FakeAws {
   const trusts: Record<string, string> = {
     cluster: "eks.amazonaws.com",
@@ -89,6 +92,7 @@ export function fakeAws(quotaValues: Readonly<Partial<Record<string, number>>> =
     launchedInstances: async () => [...instances].map(([id, { userData: _, ...instance }]) => ({ id, ...instance })),
     userData: async (id) => instances.get(id)?.userData ?? "",
     roleOfProfile: async (name) => (name === "empty" ? undefined : roleArn(name)),
+    volumeKeyProblem: async ({ id }) => (id === "lt-key" ? volumeKeyProblem : undefined),
     instanceSize: async () => ({ cpus: 2, memoryMib: 8192 }),
     keepInstance: async (id, address, pods) => {
       const instance = instances.get(id);

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { quotas } from "../../../../product.ts";
-import { type FakeEks, fakeAws, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
+import { type FakeEks, fakeAws, fakeEks, removeStores, roleArn, volumeKeyProblem, withNodes } from "./fakes.ts";
 
 afterAll(removeStores);
 
@@ -97,5 +97,31 @@ describe("nodes that take vCPUs", () => {
     eks.nodesTakeVcpus = false;
     await create(eks, 2);
     expect((await group(eks)).status).toBe("ACTIVE");
+  });
+});
+
+describe("a key of volumes that Auto Scaling may not use", () => {
+  it("fails to create the node group with Auto Scaling's reason, and launches no node", async () => {
+    const eks = await cluster({ onDemand: 100 });
+    await create(eks, 1, { launchTemplate: { id: "lt-key", version: "1" } });
+    expect(launched(eks)).toBe(0);
+    await later(eks, 75);
+    expect(await group(eks)).toMatchObject({
+      status: "CREATE_FAILED",
+      health: {
+        issues: [
+          {
+            code: "AsgInstanceLaunchFailures",
+            message: `Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: ${volumeKeyProblem}`,
+          },
+        ],
+      },
+    });
+  });
+
+  it("is none of other templates", async () => {
+    const eks = await cluster({ onDemand: 100 });
+    await create(eks, 1, { launchTemplate: { id: "lt-other", version: "1" } });
+    expect(await group(eks)).toMatchObject({ status: "ACTIVE", health: { issues: [] } });
   });
 });
