@@ -7,6 +7,7 @@ import {
   paginateDescribeNatGateways,
   paginateDescribeRouteTables,
   paginateDescribeSubnets,
+  paginateDescribeTransitGatewayVpcAttachments,
   paginateDescribeVpcEndpoints,
   paginateDescribeVpcs,
   type Tag,
@@ -121,6 +122,18 @@ async function taggedOf(asked: Ask, ec2: EC2Client, { fleet, spoke }: Sought): P
           const failed = State === "failed" && { failed: `${FailureCode}: ${FailureMessage}` };
           return item("NATGateway", NatGatewayId, Tags, { vpc: VpcId, ...failed });
         }),
+    ),
+    asked("ec2:DescribeTransitGatewayVpcAttachments", async () =>
+      (
+        await all(
+          paginateDescribeTransitGatewayVpcAttachments(of, { Filters }),
+          ({ TransitGatewayVpcAttachments }) => TransitGatewayVpcAttachments,
+        )
+      )
+        .filter(({ State }) => !gone.includes(State))
+        .flatMap(({ TransitGatewayAttachmentId, Tags, VpcId }) =>
+          item("TransitGatewayVPCAttachment", TransitGatewayAttachmentId, Tags, { vpc: VpcId }),
+        ),
     ),
     asked("ec2:DescribeVpcEndpoints", async () =>
       (await all(paginateDescribeVpcEndpoints(of, { Filters }), ({ VpcEndpoints }) => VpcEndpoints))

@@ -7,6 +7,7 @@ import { sidesOf } from "../../functions/spoke/isolated.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
 import { resources, sides } from "../../functions/spoke/resources.ts";
+import type { TransitGateway } from "../../functions/spoke/transit-gateway.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { natGatewayCount } from "../../lib/nat-gateways.ts";
@@ -30,6 +31,7 @@ export interface AdoptedSpec extends Pick<SpokeSpec, "compute" | "nodes" | "node
     readonly flowLogs?: FlowLogTraffic;
     readonly podCidr?: string;
     readonly endpoints?: readonly EndpointService[];
+    readonly transitGateway?: TransitGateway;
   };
 }
 
@@ -63,7 +65,7 @@ type Part = readonly [key: string, kind: ManagedKind, name: string];
 
 /** The parts that carry tags. Of a network of somebody else nothing does. */
 function partsOf({ network, ...spec }: AdoptedSpec): Part[] {
-  const { zones, natGateways, existing, flowLogs, podCidr, endpoints } = network;
+  const { zones, natGateways, existing, flowLogs, podCidr, endpoints, transitGateway } = network;
   const templates = askedGroups(spec).map(({ name }): Part => [templateOf(name).key, "LaunchTemplate", nodesTag(name)]);
   if (existing !== undefined) return templates;
   const places = Array.from({ length: zones }, (_, zone) => zone);
@@ -87,6 +89,10 @@ function partsOf({ network, ...spec }: AdoptedSpec): Part[] {
     ...gatewayEndpointsOf(endpoints).map(
       (service): Part => [resources.gatewayEndpoint(service).key, "VPCEndpoint", service],
     ),
+    ...[transitGateway].flatMap((gateway): Part[] => {
+      const { key } = resources.transitGateway;
+      return gateway === undefined ? [] : [[key, "TransitGatewayVPCAttachment", key]];
+    }),
     ...interfaceEndpointsOf(endpoints).map((service): Part => {
       const { key } = resources.interfaceEndpoint(service);
       return [key, "VPCEndpoint", key];

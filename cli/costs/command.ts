@@ -25,8 +25,9 @@ ${outputHelp}
 
 Nodes are counted as many as desired in spec.nodes or spec.nodeGroups, and the range is from min to max; of several instance
 types of a group the first one counts. They are on demand: spot nodes and savings plans cost less. Traffic, logs, metrics,
-nodes that Karpenter adds and what applications order are not in it. Prices are those of docs/reference/costs.md, which says
-how old they are; one that is not known is named, and sums without it say what it costs at least (≥ 121) and have no range.
+nodes that Karpenter adds and what applications order are not in it. The last line names the publications of the prices with
+their dates (docs/reference/costs.md); a price that is not known is named, and sums without it say what it costs at least
+(≥ 121) and have no range.
 Exit code 0: shown, whether or not every price is known; 2: it was called wrongly or could not run.
 
 Example:

@@ -1,4 +1,4 @@
-import type { Amount } from "../../lib/costs/cluster.ts";
+import { type Amount, publicationsOf } from "../../lib/costs/cluster.ts";
 import { columns, printable } from "../columns.ts";
 import type { Costs, Row, Sum } from "./rows.ts";
 
@@ -47,13 +47,16 @@ const sumLines = (title: string, sums: readonly Sum[]): string[] =>
 function remarks({ clusters }: Costs): string[] {
   const unknown = clusters.flatMap((row) => row.unknown.map((what) => `${row.fleet}/${row.name}: ${what}`));
   const workedOut = [...new Set(clusters.flatMap((row) => row.workedOut))].sort();
-  const [oldest] = clusters.flatMap((row) => row.oldest ?? []).sort();
+  const sources = publicationsOf(clusters.flatMap((row) => row.sources)).map(({ source, date }) => `${source} ${date}`);
   return [
     ...unknown,
     ...(workedOut.length > 0 ? [`worked out from the price of the family's xlarge: ${workedOut.join(", ")}`] : []),
-    ...(oldest === undefined
+    ...(sources.length === 0
       ? []
-      : [`list prices, the oldest of ${oldest}: on demand, without traffic, logs and what applications order`]),
+      : [
+          "list prices on demand, without traffic, logs and what applications order",
+          `prices as published by ${sources.join(", ")}`,
+        ]),
   ];
 }
 

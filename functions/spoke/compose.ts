@@ -35,6 +35,7 @@ import { observeCluster } from "./parts/made-elsewhere.ts";
 import { claimNetwork, composeNetwork, observeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
 import { composePodNetwork } from "./parts/pods.ts";
+import { composeTransitGateway } from "./parts/transit-gateway.ts";
 import { plan } from "./plan.ts";
 import { leavesPodIdentity } from "./pod-identity.ts";
 import { resources } from "./resources.ts";
@@ -95,6 +96,7 @@ function composeParts(context: Context): void {
   else {
     composeNetwork(context);
     composePodNetwork(context);
+    composeTransitGateway(context);
     composeGatewayEndpoints(context);
     composeFlowLog(context);
     composeControlPlane(context);

@@ -18,6 +18,7 @@ import { withPrecondition } from "./private-endpoint.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import { type Remains, removable } from "./teardown.ts";
+import { attachmentPending, pendingAttachment } from "./transit-gateway.ts";
 import { compareVersions } from "./versions.ts";
 
 /** A condition of the Spoke. */
@@ -97,6 +98,8 @@ export function partCondition(
     ? keys.filter((key) => entries.get(key)?.group !== "hubAdmin")
     : keys;
   const unready = lasting.filter((key) => !isHealthy(observed.objects.get(key)));
+  const pending = pendingAttachment(context.spoke, observed, unready);
+  if (pending !== undefined) return no(type, attachmentPending, `${name}: ${pending}`);
   if (unready.length > 0) return no(type, "InProgress", `${name}: making ${list(unready)}`);
   if (waits.length > 0) {
     const missing = [...new Set(waits.flatMap(([, each]) => each.missing).map(originName))];

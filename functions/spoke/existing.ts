@@ -25,6 +25,7 @@ export const numberedResources: Readonly<Record<string, Numbered>> = {
   [resources.vpc.key]: numbered("VPC", "vpc"),
   [resources.podBlock.key]: numbered("VPCIPv4CidrBlockAssociation", "vpc-cidr-assoc"),
   [resources.internetGateway.key]: numbered("InternetGateway", "igw"),
+  [resources.transitGateway.key]: numbered("TransitGatewayVPCAttachment", "tgw-attach"),
   ...Object.fromEntries([
     ...subnets.map(({ side, zone }) => [resources.subnet(side, zone).key, numbered("Subnet", "subnet")]),
     ...subnets.map(({ side, zone }) => [

@@ -1,5 +1,6 @@
 import { at, condition, type KubeObject } from "./kube.ts";
 import { failureMessage } from "./observed.ts";
+import { transitFailures } from "./transit-gateway.ts";
 
 /** Why an object that a spoke is made of does not become ready. */
 export interface Failure {
@@ -34,6 +35,7 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "Crossplane's provider ended while AWS made it: run fleet recover <name>, which looks in AWS for what was made and tells Crossplane",
   },
+  ...transitFailures,
   // A second provider of the same issuer carries the fleet's tag already, which the rights to make one exclude: AWS may look at them first.
   {
     pattern: /not authorized to perform: iam:CreateOpenIDConnectProvider/,

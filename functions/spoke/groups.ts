@@ -46,7 +46,9 @@ export const groups = {
   natGateways: { part: "network", removedAfter: ["routes"] },
   addresses: { part: "network", removedAfter: ["natGateways"] },
   routeTables: { part: "network", removedAfter: ["routes"] },
-  subnets: { part: "network", removedAfter: ["natGateways", "routes"] },
+  /** The attachment to a transit gateway has network interfaces in the private subnets. */
+  transitGateway: { part: "network", removedAfter: ["routes"] },
+  subnets: { part: "network", removedAfter: ["natGateways", "routes", "transitGateway"] },
   /** The secondary block of the VPC. */
   podBlock: { part: "network", removedAfter: ["subnets"] },
   internetGateway: { part: "network", removedAfter: ["addresses"] },

@@ -26,6 +26,7 @@ export const managedKinds = {
   RouteTableAssociation: "ec2.aws.m.upbound.io/v1beta1",
   SecurityGroupIngressRule: "ec2.aws.m.upbound.io/v1beta1",
   Subnet: "ec2.aws.m.upbound.io/v1beta1",
+  TransitGatewayVPCAttachment: "ec2.aws.m.upbound.io/v1beta1",
   VPC: "ec2.aws.m.upbound.io/v1beta1",
   VPCEndpoint: "ec2.aws.m.upbound.io/v1beta1",
   VPCEndpointRouteTableAssociation: "ec2.aws.m.upbound.io/v1beta1",

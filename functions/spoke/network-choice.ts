@@ -40,12 +40,21 @@ const settling = 5000;
 /** Numbers of the pool's blocks that are looked at, until one of them is free. Crossplane calls a function six times; this takes at most five. */
 const searches = [16, 128, Number.POSITIVE_INFINITY] as const;
 
-/** The blocks of the Spoke's own pods and Services, which its VPC must not overlap. */
-const ownBlocks = ({ spec: { network } }: Spoke): Pick<Claim, "owner" | "cidr">[] =>
-  Object.entries({ "its pods": network.podCidr, "its Services": network.serviceIpv4Cidr }).flatMap(([owner, text]) => {
-    const cidr = parseCidr(text ?? "");
-    return cidr ? [{ owner, cidr }] : [];
-  });
+/**
+ * The blocks of the Spoke's own pods and Services, which its VPC must not overlap, and the networks behind its transit gateway that a block of the
+ * pool could contain. Of a wider one the VPC can be a part.
+ */
+function ownBlocks({ spec: { network } }: Spoke): Pick<Claim, "owner" | "cidr">[] {
+  const blocks = { "its pods": [network.podCidr], "its Services": [network.serviceIpv4Cidr] };
+  const own = Object.entries({ ...blocks, "its transit gateway": network.transitGateway?.destinationCidrs ?? [] });
+  const parsed = own.flatMap(([owner, texts]) =>
+    texts.flatMap((text) => {
+      const cidr = parseCidr(text ?? "");
+      return cidr ? [{ owner, cidr }] : [];
+    }),
+  );
+  return parsed.filter(({ owner, cidr }) => owner !== "its transit gateway" || cidr.prefix >= poolPrefix);
+}
 
 const hubNetwork = ({ aws }: Hub): Pick<Claim, "owner" | "cidr">[] => {
   const cidr = parseCidr(aws.vpcCidr);

@@ -18,6 +18,7 @@ import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import { surroundingsOf } from "./surroundings.ts";
 import { companyTagProblems } from "./tags.ts";
+import { transitProblems } from "./transit-gateway.ts";
 import { compareVersions, nextVersion } from "./versions.ts";
 import { volumeKeyProblems } from "./volume-key.ts";
 import { zoneProblem } from "./zones.ts";
@@ -133,6 +134,7 @@ export function plan(question: PlanQuestion): Plan {
   const { cidrs, problem: endpointProblem } = elsewhere ? {} : endpointPlan(question);
   const problems = [
     network.problem,
+    ...transitProblems(spoke, network.cidr),
     ...placeProblems(spoke, question.hub),
     ...(elsewhere ? [] : zoneProblem({ ...question, spec: spoke.spec })),
     versionProblem,

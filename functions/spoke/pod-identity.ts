@@ -3,7 +3,7 @@ import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import { type AnyEksAddon, anyEksAddons, eksAddons, type Spoke } from "./api.ts";
 import { isAuto } from "./auto-mode.ts";
-import { isIsolated } from "./isolated.ts";
+import { needsEndpoints } from "./isolated.ts";
 import type { KubeObject } from "./kube.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
 import type { Observed } from "./observed.ts";
@@ -24,7 +24,7 @@ const shouldUse = ({ settings, spoke }: Question): boolean =>
 
 /** Whether they should, and the agent can't ask EKS Auth for credentials: without internet access it does by an endpoint only. */
 export const lacksEksAuth = (question: Question): boolean =>
-  shouldUse(question) && isIsolated(question) && !question.spoke.spec.network.endpoints?.includes("eks-auth");
+  shouldUse(question) && needsEndpoints(question) && !question.spoke.spec.network.endpoints?.includes("eks-auth");
 
 /** Whether they do by EKS Pod Identity. */
 export const usesPodIdentity = (question: Question): boolean => shouldUse(question) && !lacksEksAuth(question);

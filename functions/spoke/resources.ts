@@ -49,6 +49,10 @@ export const resources = {
   podBlock: row("podBlock", "pod-block"),
   podSubnet: (zone: number) => row("subnets", `subnet-pod-${zone}`),
   podAssociation: (zone: number) => row("routes", `association-pod-${zone}`),
+  /** The attachment of the VPC to the transit gateway, and the routes through it. */
+  transitGateway: row("transitGateway", "transit-gateway"),
+  transitRoute: (cidr: string, zone: number) =>
+    row("routes", `route-private-${zone}-to-${cidr.replaceAll(/[./]/g, "-")}`),
   address: (zone: number) => row("addresses", `address-${zone}`),
   natGateway: (zone: number) => row("natGateways", `nat-${zone}`),
   gatewayEndpoint: (service: GatewayService) => row("endpoints", `endpoint-${service}`),

@@ -12,6 +12,7 @@ import { isDeleting } from "./parts/guard.ts";
 import { egressCidrs } from "./parts/network.ts";
 import { runningVersion } from "./plan.ts";
 import { resources } from "./resources.ts";
+import { attachmentPending } from "./transit-gateway.ts";
 
 /** Facts of the spoke. A fact stays when its resource can't be read for a moment. */
 export function facts(context: Context): SpokeStatus {
@@ -69,7 +70,7 @@ const working: Readonly<Record<string, Phase>> = {
 /** Conditions that inform, and don't count for Ready. */
 export const informative: readonly string[] = ["Deleting", hubAccessType];
 
-const patient = ["InProgress", "Waiting", "NotRunning", "NotMadeYet", "Throttled"];
+const patient = ["InProgress", "Waiting", "NotRunning", "NotMadeYet", "Throttled", attachmentPending];
 
 /** The phase and the message that people see first: of the first condition that is not as it should be. */
 export function summaryOf(conditions: readonly SpokeCondition[]): Pick<SpokeStatus, "phase" | "message"> {

@@ -1,6 +1,6 @@
 import { partitionOf } from "../iam/policy.ts";
 import { instanceHour, type Price, volumeMonth } from "./prices.ts";
-import { endpointDate, endpointHours, monthHours, natGatewayDate, natGatewayHours, rates, ratesDate } from "./rates.ts";
+import { endpointHours, endpointOf, monthHours, natGatewayHours, natGatewayOf, rates, ratesOf } from "./rates.ts";
 
 /** Nodes of one kind. */
 export interface NodesShape {
@@ -50,6 +50,8 @@ export const items = [
 ] as const;
 type Item = (typeof items)[number];
 
+type Publication = Pick<Price, "source" | "date">;
+
 export interface ClusterCost {
   readonly month: Amount;
   /** What `month` consists of; an item of which nothing is known is missing, one that the cluster has none of is 0. */
@@ -58,8 +60,14 @@ export interface ClusterCost {
   readonly unknown: readonly string[];
   /** Instance types whose price was worked out from another size of their family. */
   readonly workedOut: readonly string[];
-  /** The day of the oldest price that went in; undefined where none did. */
-  readonly oldest: string | undefined;
+  /** The publications of the prices that went in, the oldest first. */
+  readonly sources: readonly Publication[];
+}
+
+/** Each publication once, the oldest first. */
+export function publicationsOf(of: readonly Publication[]): Publication[] {
+  const byText = new Map(of.map(({ date, source }) => [`${date} ${source}`, { source, date }]));
+  return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
 /** A price, and how many of it there are. */
@@ -89,11 +97,11 @@ const hourly = (price: Price | undefined): Price | undefined => price && { ...pr
 
 /** One of the prices that are the same in all regions of the partition `aws`. */
 const common = (usd: number, region: string): Price | undefined =>
-  partitionOf(region) === "aws" ? { usd, date: ratesDate, isWorkedOut: false } : undefined;
+  partitionOf(region) === "aws" ? { usd, ...ratesOf, isWorkedOut: false } : undefined;
 
-function priceOf(hours: Readonly<Record<string, number>>, date: string, region: string): Price | undefined {
+function priceOf(hours: Readonly<Record<string, number>>, of: Publication, region: string): Price | undefined {
   const usd = Object.hasOwn(hours, region) ? hours[region] : undefined;
-  return usd === undefined ? undefined : { usd, date, isWorkedOut: false };
+  return usd === undefined ? undefined : { usd, ...of, isWorkedOut: false };
 }
 
 const countOf = ({ min, desired, max }: NodesShape): Amount => ({ least: min, usual: desired, most: max });
@@ -114,13 +122,13 @@ function networkLines({ region, natGateways, endpointZones }: ClusterShape, grou
     {
       item: "natGateways",
       what: "NAT gateways",
-      price: hourly(priceOf(natGatewayHours, natGatewayDate, region)),
+      price: hourly(priceOf(natGatewayHours, natGatewayOf, region)),
       count: constant(natGateways),
     },
     {
       item: "endpoints",
       what: "interface endpoints",
-      price: hourly(priceOf(endpointHours, endpointDate, region)),
+      price: hourly(priceOf(endpointHours, endpointOf, region)),
       count: constant(endpointZones),
     },
     {
@@ -182,6 +190,6 @@ export function clusterCost(shape: ClusterShape): ClusterCost {
     workedOut: [
       ...new Set(known.flatMap(({ what, price }) => (price.isWorkedOut ? [`${what} in ${shape.region}`] : []))),
     ],
-    oldest: known.map(({ price }) => price.date).sort()[0],
+    sources: publicationsOf(known.map(({ price }) => price)),
   };
 }

@@ -20,8 +20,8 @@ export const rates = {
   secretMonth: 0.4,
 } as const;
 
-/** The day of the copies of these pages in which {@link rates} were looked up. */
-export const ratesDate = "2026-09-20";
+/** The copies of these pages in which {@link rates} were looked up. */
+export const ratesOf = { source: "AWS's pages of prices", date: "2026-09-20" } as const;
 
 /**
  * US dollars for an hour of a NAT gateway: as pipetail/cloudlint has had them since 2020-05-02 (pkg/worker/nat_gw_unused.go). AWS's price list of
@@ -51,8 +51,8 @@ export const natGatewayHours: Readonly<Record<string, number>> = {
   "us-west-2": 0.045,
 };
 
-/** The day as which {@link natGatewayHours} are known. */
-export const natGatewayDate = "2020-05-02";
+/** The publication of {@link natGatewayHours}. */
+export const natGatewayOf = { source: "pipetail/cloudlint", date: "2020-05-02" } as const;
 
 /**
  * US dollars for an hour of an interface endpoint in one zone: as xbill9/zombiescan has them (src/zombiescan/pricing/table.json), made from AWS's price list
@@ -97,5 +97,5 @@ export const endpointHours: Readonly<Record<string, number>> = {
   "us-west-2": 0.01,
 };
 
-/** The day as which {@link endpointHours} are known. */
-export const endpointDate = "2026-09-21";
+/** The publication of {@link endpointHours}. */
+export const endpointOf = { source: "xbill9/zombiescan", date: "2026-09-21" } as const;

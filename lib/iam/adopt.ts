@@ -14,6 +14,7 @@ export const adoptPolicy = (): PolicyDocument =>
       "ec2:DescribeRouteTables",
       "ec2:DescribeSecurityGroupRules",
       "ec2:DescribeSubnets",
+      "ec2:DescribeTransitGatewayVpcAttachments",
       "ec2:DescribeVpcEndpoints",
       "ec2:DescribeVpcs",
       "eks:DescribeCluster",

@@ -1,9 +1,9 @@
-import { clusterTag } from "../labels.ts";
+import { clusterTag, sharedNetworkTag } from "../labels.ts";
 import { type crossplaneParts, fleetNames, hubName } from "../names.ts";
 import { autoModePolicies } from "./auto-mode.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
-import { ec2Actions, flowLogCalls, nodeNetworkStatements, podNetworkChanges } from "./ec2.ts";
+import { ec2Actions, flowLogCalls, nodeNetworkStatements, podNetworkChanges, transitChanges } from "./ec2.ts";
 import { flowLogService } from "./flow-logs.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
@@ -37,6 +37,9 @@ export interface CrossplaneScope extends Scope {
   /** Roles of the hub's Crossplane in other accounts, by ARN: in the hub's account. */
   readonly otherAccounts?: readonly string[];
 }
+
+/** AWS creates its service-linked role at the first attachment of an account (Amazon VPC Transit Gateways, "Service-linked roles"). */
+const transitGatewayService = "transitgateway.amazonaws.com";
 
 /** Without its Sid, which takes room: the policy pack asks for those of its exceptions alone (policies/lib/iam-exceptions.ts). */
 const unnamed = ({ Sid: _, ...statement }: Statement): Statement => statement;
@@ -96,6 +99,29 @@ const interfaceEndpointStatements: readonly Statement[] = [
   { Sid: "PrivateNames", Effect: "Allow", Action: ["route53:AssociateVPCWithHostedZone"], Resource: ["*"] },
 ];
 
+/** The route tables of a gateway in its own account, which the provider reads (terraform-provider-aws, internal/service/ec2/transitgateway_vpc_attachment.go). */
+const transitLookUps = ec2Actions([
+  "GetTransitGatewayRouteTableAssociations",
+  "GetTransitGatewayRouteTablePropagations",
+]);
+
+/**
+ * What attachments need of a transit gateway, which belongs to the company. In the spokes' account its owner permits them by the tag of shared networks. Of a
+ * gateway in another account the tags are unknown here: there AWS RAM and the acceptance of the attachment decide.
+ */
+function transitGatewayStatements(scope: CrossplaneScope): Statement[] {
+  const attach = { Action: ec2Actions(["CreateTransitGatewayVpcAttachment"]) };
+  return [
+    { Sid: "AttachToGateways", Effect: "Allow", ...attach, Resource: ["arn:*:ec2:*:*:transit-gateway/*"] },
+    {
+      Effect: "Deny",
+      ...attach,
+      Resource: [`arn:*:ec2:*:${scope.accountId}:transit-gateway/*`],
+      Condition: { StringNotEquals: { [`aws:ResourceTag/${sharedNetworkTag}`]: scope.fleet } },
+    },
+  ];
+}
+
 /** The hub's own provider carries the fleet's tag too. */
 const hubProviderStatements = ({ hubOidcProviderArn: arn }: CrossplaneScope): Statement[] =>
   arn === undefined
@@ -121,13 +147,15 @@ export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<Cros
   const anywhere = inAnyPartition(scope);
   return {
     clusters: policy(
-      lookUpStatement(scope),
+      lookUpStatement(scope, transitLookUps),
       ...clusterStatements(anywhere, `${scope.spokePrefix}*`, ["*PodIdentityAssociation"]),
       ...interfaceEndpointStatements,
       ...nodeNetworkStatements(anywhere, {
         ...flowLogCalls,
-        changes: [...flowLogCalls.changes, ...podNetworkChanges],
+        joins: { CreateTransitGatewayVpcAttachment: "transit-gateway-attachment" },
+        changes: [...flowLogCalls.changes, ...podNetworkChanges, ...transitChanges],
       }),
+      ...transitGatewayStatements(scope),
       ...spokeKeyStatements(scope),
       {
         // The hub's networks and keys carry the fleet's tag too.
@@ -146,7 +174,11 @@ export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<Cros
       // Not STS: the provider asks for the role of another account in the region of what it makes there.
       ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]).map(unnamed),
     ),
-    roles: policy(...roleStatements(scope), ...eksRoleStatements(scope).map(unnamed), ...otherAccountStatements(scope)),
+    roles: policy(
+      ...roleStatements(scope),
+      ...eksRoleStatements(scope, [transitGatewayService]).map(unnamed),
+      ...otherAccountStatements(scope),
+    ),
     "oidc-providers": policy(...oidcProviderStatements(scope), ...hubProviderStatements(scope)),
   };
 }

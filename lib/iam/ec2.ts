@@ -80,6 +80,8 @@ type FleetScope = Scope & { readonly fleet: string };
 /** Calls that make something, with its kind, and calls that change or remove it. */
 interface Calls {
   readonly made: Readonly<Record<string, string>>;
+  /** Calls that make something in VPCs and subnets that exist: apart from those that make VPCs and subnets. */
+  readonly joins?: Readonly<Record<string, string>>;
   readonly changes: readonly string[];
 }
 
@@ -88,6 +90,9 @@ export const flowLogCalls: Calls = {
   made: { CreateFlowLogs: "vpc-flow-log" },
   changes: ["*teFlowLogs"],
 };
+
+/** Attachments of VPCs to transit gateways. A call that makes one names the VPC and its subnets too, which have the fleet's tag. */
+export const transitChanges: readonly string[] = ["*teTransitGatewayVpcAttachment"];
 
 /** Secondary blocks of VPCs. */
 export const podNetworkChanges: readonly string[] = ["*ssociateVpcCidrBlock"];
@@ -105,7 +110,7 @@ export function networkStatements(scope: FleetScope, also: Calls = noCalls): Sta
   return [
     makeStatement(scope, "MakeNetworks", made, withTag),
     makeStatement(scope, "MakeVpcs", vpcs, withTag),
-    makeStatement(scope, "MakeVpcEndpoints", { CreateVpcEndpoint: "vpc-endpoint" }, withTag),
+    makeStatement(scope, "MakeVpcEndpoints", { CreateVpcEndpoint: "vpc-endpoint", ...also.joins }, withTag),
     tagNewStatement,
     {
       Sid: "ChangeNetworks",
@@ -123,6 +128,7 @@ export function nodeNetworkStatements(scope: FleetScope, also: Calls = noCalls):
   const inRegion = { "aws:RequestedRegion": perRegion(scope) };
   return [
     ...networkStatements(scope, {
+      ...also,
       made: { ...launchTemplates, ...also.made },
       changes: [...launchTemplateChanges, ...also.changes],
     }),

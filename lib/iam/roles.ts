@@ -83,8 +83,9 @@ export const keepBoundariesStatement: Statement = {
  * it makes no node group. What these roles need further, Auto Scaling's among them, they make themselves (AWS Managed Policy Reference,
  * "AWSServiceRoleForAmazonEKSNodegroup"). An instance profile that EKS left behind, called eks-<id>, holds the role of the nodes, which
  * the provider frees before it deletes the role (terraform-provider-aws, internal/service/iam/role.go).
+ * @param others further services whose service-linked roles AWS creates with the caller's permissions
  */
-export function eksRoleStatements(scope: Scope): Statement[] {
+export function eksRoleStatements(scope: Scope, others: readonly string[] = []): Statement[] {
   const { instanceProfile, role } = arns(scope);
   const linked = role("aws-service-role/eks*");
   return [
@@ -92,8 +93,10 @@ export function eksRoleStatements(scope: Scope): Statement[] {
       Sid: "ServiceLinkedRoles",
       Effect: "Allow",
       Action: ["iam:CreateServiceLinkedRole"],
-      Resource: [linked],
-      Condition: { StringEquals: { "iam:AWSServiceName": ["eks.amazonaws.com", "eks-nodegroup.amazonaws.com"] } },
+      Resource: [linked, ...others.map((service) => role(`aws-service-role/${service}/*`))],
+      Condition: {
+        StringEquals: { "iam:AWSServiceName": ["eks.amazonaws.com", "eks-nodegroup.amazonaws.com", ...others] },
+      },
     },
     {
       Sid: "RolesOfEks",

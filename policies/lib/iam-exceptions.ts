@@ -270,11 +270,22 @@ export const exceptions: readonly Exception[] = [
   },
   {
     policy: "*-hub-crossplane",
+    statement: "AttachToGateways",
+    allResources: true,
+    reason:
+      "transit gateways of the company: those of the account need the tag of shared networks by a denial, those of other accounts are shared by AWS RAM and accept attachments",
+  },
+  {
+    policy: "*-hub-crossplane",
     statement: "PrivateNames",
     allResources: true,
     reason: "EC2 has a VPC join a zone of AWS's, whose ID is not known beforehand",
   },
-  ...networks("*-hub-crossplane", ["ec2:*ssociateVpcCidrBlock", "ec2:*teFlowLogs"]),
+  ...networks("*-hub-crossplane", [
+    "ec2:*ssociateVpcCidrBlock",
+    "ec2:*teFlowLogs",
+    "ec2:*teTransitGatewayVpcAttachment",
+  ]),
   {
     policy: "*-hub-crossplane",
     statement: "TryLaunchTemplates",

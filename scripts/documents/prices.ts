@@ -1,13 +1,20 @@
 /** Reads list prices from where others have published AWS's, and lays them out for lib/costs/prices.json. */
 
-/** What is known of one region. */
+/** Prices of one region in one source. */
 export interface RegionPrices {
-  /** The day on which the prices were AWS's, as YYYY-MM-DD. */
-  readonly date: string;
   /** US dollars an hour by instance type: Linux, on demand, shared tenancy. */
   readonly instances: Readonly<Record<string, number>>;
-  /** US dollars for a GB-month of gp3, and its day. */
-  readonly gp3?: { readonly price: number; readonly date: string };
+  /** US dollars for a GB-month of gp3. */
+  readonly gp3?: number;
+}
+
+/** One publication of AWS's prices. */
+export interface Source {
+  /** Its repository. */
+  readonly name: string;
+  /** The day on which the prices were AWS's, as YYYY-MM-DD; the month, as YYYY-MM, of a source without a day. */
+  readonly date: string;
+  readonly regions: Readonly<Record<string, RegionPrices>>;
 }
 
 const families = [
@@ -40,7 +47,7 @@ const sizes = ["small", "medium", "large", "xlarge", "2xlarge", "4xlarge"] as co
 export const chosenTypes: readonly string[] = families.flatMap((family) => sizes.map((size) => `${family}.${size}`));
 
 /** Reads a table that Karpenter generated from AWS's price list. @throws where the text is none */
-export function readGoTable(text: string): Record<string, RegionPrices> {
+export function readGoTable(text: string): Pick<Source, "date" | "regions"> {
   const date = /^\/\/ generated at (\d{4}-\d{2}-\d{2})T/m.exec(text)?.[1];
   if (date === undefined) throw new Error("got a table of Karpenter without the line '// generated at <time>'");
   const parts = text.split(/^\t"([a-z]+(?:-[a-z]+)+-\d+)": \{$/m).slice(1);
@@ -48,26 +55,44 @@ export function readGoTable(text: string): Record<string, RegionPrices> {
     index % 2 === 0 ? [[region, parts[index + 1] ?? ""] as const] : [],
   );
   if (regions.length === 0) throw new Error("got a table of Karpenter without a region");
+  const entries = regions.map(([region, body]) => {
+    const found = [...body.matchAll(/"([a-z0-9-]+\.[a-z0-9-]+)": ([0-9.]+)/g)];
+    return [region, { instances: Object.fromEntries(found.map(([, type, price]) => [type, Number(price)])) }];
+  });
+  return { date, regions: Object.fromEntries(entries) };
+}
+
+const catalogColumns = ["InstanceType", "Price", "Region"] as const;
+
+/** Reads the VMs of SkyPilot's catalog for AWS. @throws if the text has no header with its columns */
+export function readCatalog(text: string): Source["regions"] {
+  const [header = "", ...lines] = text.trim().split("\n");
+  const columns = header.split(",");
+  const missing = catalogColumns.filter((name) => !columns.includes(name));
+  if (missing.length > 0) throw new Error(`the catalog has no column ${missing.join(", ")}: ${header}`);
+  // Only accelerators have quoted cells, which contain commas.
+  const rows = lines.filter((line) => !line.includes('"')).map((line) => line.split(","));
+  const cells = rows.map((row) => catalogColumns.map((name) => row[columns.indexOf(name)] ?? ""));
+  const priced = cells.filter(([, price]) => price !== "");
   return Object.fromEntries(
-    regions.map(([region, body]) => {
-      const found = [...body.matchAll(/"([a-z0-9-]+\.[a-z0-9-]+)": ([0-9.]+)/g)];
-      return [region, { date, instances: Object.fromEntries(found.map(([, type, price]) => [type, Number(price)])) }];
-    }),
+    [...Map.groupBy(priced, ([, , region = ""]) => region)].map(([region, its]) => [
+      region,
+      { instances: Object.fromEntries(its.map(([type, price]) => [type, Number(price)])) },
+    ]),
   );
 }
 
 /** Reads the two files of a region in rosa-calculator; undefined where they are empty. */
-export function readRegionFile(ec2: string, ebs: string, date: string): RegionPrices | undefined {
+export function readRegionFile(ec2: string, ebs: string): RegionPrices | undefined {
   const types = JSON.parse(ec2) as readonly { readonly type: string; readonly priceOnDemand?: string }[];
   const storage = (ebs.trim() === "" ? {} : JSON.parse(ebs)) as Record<string, { readonly price: string } | undefined>;
   const gp3 = storage["Storage General Purpose gp3 GB Mo"]?.price;
   if (types.length === 0 && gp3 === undefined) return undefined;
   return {
-    date,
     instances: Object.fromEntries(
       types.flatMap(({ type, priceOnDemand }) => (priceOnDemand === undefined ? [] : [[type, Number(priceOnDemand)]])),
     ),
-    ...(gp3 === undefined ? {} : { gp3: { price: Number(gp3), date } }),
+    ...(gp3 === undefined ? {} : { gp3: Number(gp3) }),
   };
 }
 
@@ -82,7 +107,7 @@ function proportional(instances: RegionPrices["instances"], type: string): numbe
 }
 
 /** @throws where AWS's prices of a family are in another proportion, so that nothing could be said of sizes that a source lacks */
-function requireProportion(regions: Readonly<Record<string, RegionPrices>>, types: readonly string[]): void {
+function requireProportion(regions: Source["regions"], types: readonly string[]): void {
   for (const [region, { instances }] of Object.entries(regions))
     for (const type of types) {
       const [known, worked] = [instances[type], proportional(instances, type)];
@@ -93,25 +118,37 @@ function requireProportion(regions: Readonly<Record<string, RegionPrices>>, type
     }
 }
 
-const row = (cells: readonly (number | string | undefined)[]): string => cells.map((cell) => cell ?? "-").join(" ");
+/** The price of a type as a cell has it, with `~` if it is worked out from the price of the family's xlarge. */
+function cellOf(instances: RegionPrices["instances"], type: string): string | undefined {
+  const [known, worked] = [instances[type], proportional(instances, type)];
+  if (known !== undefined) return String(known);
+  return worked === undefined ? undefined : `~${Number(worked.toFixed(4))}`;
+}
 
 /**
- * The layout of lib/costs/prices.json: a row for each type, with a cell for each region. A cell with `~` is worked out from the price of the
- * family's xlarge, where the source has no smaller sizes. Types that no region has are left out.
+ * The layout of lib/costs/prices.json: a row for each type, with a cell for each region. A cell ends with the letter of its source: the first of
+ * `sources` that has the price. Types that no source has are left out.
  */
-export function priceRows(regions: Readonly<Record<string, RegionPrices>>, types: readonly string[]) {
-  requireProportion(regions, types);
-  const all = Object.values(regions);
+export function priceRows(sources: readonly Source[], types: readonly string[]) {
+  for (const { regions } of sources) requireProportion(regions, types);
+  const letter = (index: number): string => String.fromCharCode("a".charCodeAt(0) + index);
+  const regions = [...new Set(sources.flatMap((source) => Object.keys(source.regions)))].sort();
+  const row = (textIn: (prices: RegionPrices) => number | string | undefined): string =>
+    regions
+      .map((region) => {
+        const found = sources.flatMap((source, index) => {
+          const text = source.regions[region] && textIn(source.regions[region]);
+          return text === undefined ? [] : [`${text}${letter(index)}`];
+        });
+        return found[0] ?? "-";
+      })
+      .join(" ");
+  const all = sources.flatMap((source) => Object.values(source.regions));
   const known = types.filter((type) => all.some(({ instances }) => instances[type] !== undefined));
-  const cell = ({ instances }: RegionPrices, type: string) => {
-    const worked = proportional(instances, type);
-    return instances[type] ?? (worked === undefined ? undefined : `~${Number(worked.toFixed(4))}`);
-  };
   return {
-    regions: row(Object.keys(regions)),
-    dates: row(all.map(({ date }) => date)),
-    gp3: row(all.map(({ gp3 }) => gp3?.price)),
-    gp3Dates: row(all.map(({ gp3 }) => gp3?.date)),
-    instances: Object.fromEntries(known.map((type) => [type, row(all.map((region) => cell(region, type)))])),
+    regions: regions.join(" "),
+    sources: Object.fromEntries(sources.map(({ name, date }, index) => [letter(index), { name, date }])),
+    gp3: row(({ gp3 }) => gp3),
+    instances: Object.fromEntries(known.map((type) => [type, row(({ instances }) => cellOf(instances, type))])),
   };
 }

@@ -16,6 +16,8 @@ const commands: Readonly<Record<Kind, (name: string) => string>> = {
   "VPC endpoint": (id) => `aws ec2 delete-vpc-endpoints --vpc-endpoint-ids ${id}`,
   "internet gateway": (id) =>
     `aws ec2 delete-internet-gateway --internet-gateway-id ${id}   # aws ec2 detach-internet-gateway first`,
+  "transit gateway attachment": (id) =>
+    `aws ec2 delete-transit-gateway-vpc-attachment --transit-gateway-attachment-id ${id}`,
   subnet: (id) => `aws ec2 delete-subnet --subnet-id ${id}`,
   "route table": (id) => `aws ec2 delete-route-table --route-table-id ${id}   # a VPC's main one goes with it`,
   VPC: (id) => `aws ec2 delete-vpc --vpc-id ${id}`,

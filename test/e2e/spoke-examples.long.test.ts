@@ -13,6 +13,7 @@ const folder = "functions/spoke/examples";
 const elsewhere: Readonly<Record<string, string>> = {
   "other-account.yaml": "spoke-accounts.long.test.ts",
   "shared-network.yaml": "spoke-networks.long.test.ts",
+  "transit-gateway.yaml": "spoke-networks.long.test.ts",
 };
 
 const all = readdirSync(folder).map((file) => ({

@@ -48,6 +48,7 @@ const creations = {
   VPCEndpointRouteTableAssociation: "ec2:ModifyVpcEndpoint",
   VPCEndpointSecurityGroupAssociation: "ec2:ModifyVpcEndpoint",
   VPCEndpointSubnetAssociation: "ec2:ModifyVpcEndpoint",
+  TransitGatewayVPCAttachment: "ec2:CreateTransitGatewayVpcAttachment",
   VPCIPv4CidrBlockAssociation: "ec2:AssociateVpcCidrBlock",
   // The other two are of variants of the Composition.
 } satisfies Record<Exclude<ManagedKind, "ClusterAuth" | "PodIdentityAssociation">, string>;

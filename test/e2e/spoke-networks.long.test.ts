@@ -1,8 +1,10 @@
 import {
   CreateSubnetCommand,
   CreateTagsCommand,
+  CreateTransitGatewayCommand,
   CreateVpcCommand,
   DeleteSubnetCommand,
+  DeleteTransitGatewayCommand,
   DeleteVpcCommand,
   DescribeFlowLogsCommand,
   DescribeInternetGatewaysCommand,
@@ -10,6 +12,7 @@ import {
   DescribeRouteTablesCommand,
   DescribeSecurityGroupsCommand,
   DescribeSubnetsCommand,
+  DescribeTransitGatewayVpcAttachmentsCommand,
   DescribeVpcEndpointsCommand,
   DescribeVpcsCommand,
   ModifyVpcAttributeCommand,
@@ -306,5 +309,60 @@ describe("a spoke without internet access, whose pods have a block of their own"
   test("goes with all of it", async () => {
     await removeSpoke(repository, APART);
     expect(await spokeInventory(FLEET, APART)).toEqual([]);
+  });
+});
+
+describe("a spoke whose way out is a transit gateway", { timeout: 2_400_000 }, () => {
+  const DEPOT = "depot";
+  let id = "";
+  beforeAll(async () => {
+    const { TransitGateway } = await ec2.send(new CreateTransitGatewayCommand({}));
+    id = TransitGateway?.TransitGatewayId ?? "";
+  });
+  const attachment = async () => {
+    const Filters = [{ Name: "transit-gateway-id", Values: [id] }];
+    const found = await ec2.send(new DescribeTransitGatewayVpcAttachmentsCommand({ Filters }));
+    return found.TransitGatewayVpcAttachments?.find(({ State }) => State !== "deleted");
+  };
+
+  test("has no attachment before the owner of the gateway permits it, and reports how", async () => {
+    await addSpoke(repository, DEPOT, "dev", (added) => {
+      added["spec"].network = {
+        natGateways: "isolated",
+        transitGateway: { id, destinationCidrs: ["0.0.0.0/0"] },
+      };
+      return added;
+    });
+    await repository.push(`Add spoke ${DEPOT}`);
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      expect(await condition(DEPOT, "NetworkReady")).toMatchObject({
+        status: "False",
+        reason: "TransitGatewayNotShared",
+      });
+    });
+    expect(await attachment()).toBeUndefined();
+  });
+
+  test("becomes Ready once the gateway has the tag, with a default route in each private table", async () => {
+    await ec2.send(new CreateTagsCommand({ Resources: [id], Tags: [{ Key: sharedNetworkTag, Value: FLEET }] }));
+    await untilReady(DEPOT);
+    const { vpcId } = (await spoke(DEPOT)).status.network;
+    expect(await attachment()).toMatchObject({ VpcId: vpcId, State: "available" });
+    const Filters = [{ Name: "vpc-id", Values: [vpcId] }];
+    const { RouteTables = [] } = await ec2.send(new DescribeRouteTablesCommand({ Filters }));
+    const routes = RouteTables.flatMap(({ Routes = [] }) => Routes).filter(
+      ({ TransitGatewayId }) => TransitGatewayId === id,
+    );
+    expect(routes.map(({ DestinationCidrBlock, State }) => [DestinationCidrBlock, State])).toEqual([
+      ["0.0.0.0/0", "active"],
+      ["0.0.0.0/0", "active"],
+    ]);
+  });
+
+  test("leaves neither routes nor attachment, and the gateway to its owner", async () => {
+    await removeSpoke(repository, DEPOT);
+    expect(await spokeInventory(FLEET, DEPOT)).toEqual([]);
+    expect(await attachment()).toBeUndefined();
+    await ec2.send(new DeleteTransitGatewayCommand({ TransitGatewayId: id }));
   });
 });

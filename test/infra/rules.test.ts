@@ -274,9 +274,9 @@ describe("the rules blame", () => {
       ["spokeRegions"],
     ],
     [
-      "more regions than these and a boundary have room for",
+      "more regions than the policies of Crossplane and a boundary have room for",
       { spokeRegions: regions(40) },
-      ["spokeRegions", "spokeRegions"],
+      ["spokeRegions", "spokeRegions", "spokeRegions"],
     ],
     [
       "each Git URL that does not go with tokens",

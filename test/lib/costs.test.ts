@@ -94,27 +94,45 @@ describe("what a cluster costs a month by list prices", () => {
     ]);
   });
 
-  test("says how old its oldest price is, and which one was worked out from another size", () => {
-    expect(clusterCost(shape({ natGateways: 0 }))).toMatchObject({ oldest: "2023-02-20", workedOut: [] });
-    expect(clusterCost(shape())).toMatchObject({ oldest: "2020-05-02" });
+  test("names the publications of its prices, the oldest first, and the prices worked out from another size", () => {
+    const gp3 = { source: "jimgarrett123/rosa-calculator", date: "2023-02-20" };
+    const pages = { source: "AWS's pages of prices", date: "2026-09-20" };
+    const frankfurt = clusterCost(shape({ region: "eu-central-1" }, { instanceTypes: ["m7g.large"] }));
+    expect(frankfurt).toMatchObject({ unknown: [], workedOut: ["m7g.large in eu-central-1"] });
+    expect(frankfurt.items.nodes?.usual).toBeCloseTo(2 * 0.09775 * 730, 0);
+    expect(frankfurt.sources).toEqual([
+      { source: "pipetail/cloudlint", date: "2020-05-02" },
+      gp3,
+      { source: "skypilot-org/skypilot-catalog", date: "2025-10" },
+      pages,
+    ]);
+    expect(clusterCost(shape({ natGateways: 0 }))).toMatchObject({
+      workedOut: [],
+      sources: [gp3, { source: "aws/karpenter-provider-aws", date: "2026-07-20" }, pages],
+    });
     expect(clusterCost(shape({ region: "eu-west-1" })).workedOut).toEqual(["m6i.large in eu-west-1"]);
   });
 });
 
 describe("the table of list prices", () => {
-  const rows = [table.dates, table.gp3, table.gp3Dates, ...Object.values(table.instances)];
+  const rows = [table.gp3, ...Object.values(table.instances)];
 
   test("has a cell for each region in every row", () => {
     const regions = table.regions.split(" ");
     expect(rows.filter((row) => row.split(" ").length !== regions.length)).toEqual([]);
     expect(new Set(regions).size).toBe(regions.length);
-    const prices = Object.values(table.instances).flatMap((row) => row.split(" "));
-    expect(prices.filter((cell) => !/^(-|~?0\.\d+|~?[1-9]\d*(\.\d+)?)$/.test(cell))).toEqual([]);
+    const cells = rows.flatMap((row) => row.split(" "));
+    expect(cells.filter((cell) => !/^(-|~?(0\.\d+|[1-9]\d*(\.\d+)?)[abc])$/.test(cell))).toEqual([]);
+    expect(Object.values(table.sources).every(({ date }) => /^\d{4}-\d{2}(-\d{2})?$/.test(date))).toBe(true);
   });
 
   test("has the instance types of the examples, and no price of what is no type", () => {
-    expect(instanceHour("m7g.xlarge", "us-east-1")).toEqual({ usd: 0.1632, date: "2026-07-20", isWorkedOut: false });
-    expect(instanceHour("m6i.large", "eu-central-1")).toEqual({ usd: 0.115, date: "2023-02-20", isWorkedOut: true });
+    const [generated, catalog, calculator] = [table.sources.a, table.sources.b, table.sources.c].map(
+      ({ name: source, date }) => ({ source, date }),
+    );
+    expect(instanceHour("m7g.xlarge", "us-east-1")).toEqual({ usd: 0.1632, ...generated, isWorkedOut: false });
+    expect(instanceHour("m7g.xlarge", "eu-central-1")).toEqual({ usd: 0.1955, ...catalog, isWorkedOut: false });
+    expect(instanceHour("m6i.large", "eu-central-1")).toEqual({ usd: 0.115, ...calculator, isWorkedOut: true });
     expect(instanceHour("constructor", "us-east-1")).toBeUndefined();
     expect(volumeMonth("eu-west-1")?.usd).toBe(0.088);
     expect(Object.keys(natGatewayHours)).toEqual(expect.arrayContaining(["eu-west-1", "us-east-1"]));

@@ -1,4 +1,5 @@
 /** The requests by which AWS is asked for a kind of resource: what the action names, with the keys that AWS gives for it and no others. */
+import { sharedNetworkTag } from "../../lib/labels.ts";
 import type { IamRequest } from "./iam.ts";
 import { type ActionFacts, actionFacts, type ResourceType, supports } from "./iam-reference.ts";
 
@@ -40,6 +41,7 @@ const typeOf: Readonly<Record<string, string>> = {
   "ec2/routetable": "route-table",
   "ec2/route": "route-table",
   "ec2/routetableassociation": "route-table",
+  "ec2/transitgatewayvpcattachment": "transit-gateway-attachment",
   [apiRule]: "security-group-rule",
   "rds/instance": "db",
   "rds/subnetgroup": "subgrp",
@@ -85,6 +87,7 @@ const makes: Readonly<Record<string, readonly string[]>> = {
   "ec2:AllocateAddress": ["elastic-ip"],
   "ec2:AuthorizeSecurityGroupIngress": ["security-group-rule"],
   "ec2:CreateFlowLogs": ["vpc-flow-log"],
+  "ec2:CreateTransitGatewayVpcAttachment": ["transit-gateway-attachment"],
   "ec2:RunInstances": ["instance", "network-interface", "volume"],
   "iam:CreateOpenIDConnectProvider": ["oidc-provider"],
   "rds:CreateDBInstance": ["db"],
@@ -96,7 +99,7 @@ const isNew = (action: string, type: string): boolean =>
   makes[action]?.includes(type) ?? plain(action.replace(/^.*:Create/, "")) === plain(type);
 
 /** Types whose resources have no tags of ours: EKS's, AWS's, or none at all. */
-const untagged = ["alias", "image", "instance-profile", "og", "pg", "security-group"];
+const untagged = ["alias", "image", "instance-profile", "og", "pg", "security-group", "transit-gateway"];
 
 /** The call that makes a kind: its tags come with it. */
 const maker: Readonly<Record<string, string>> = {
@@ -108,6 +111,7 @@ const maker: Readonly<Record<string, string>> = {
   "ec2/routetable": "CreateRouteTable",
   [apiRule]: "AuthorizeSecurityGroupIngress",
   "ec2/subnet": "CreateSubnet",
+  "ec2/transitgatewayvpcattachment": "CreateTransitGatewayVpcAttachment",
   "ec2/vpc": "CreateVpc",
   "ec2/vpcendpoint": "CreateVpcEndpoint",
   "eks/nodegroup": "RunInstances",
@@ -173,8 +177,15 @@ function variants(asker: Asker, kind: string, action: string): readonly Values[]
 const ofRds: Values = { "kms:ViaService": `rds.${region}.amazonaws.com`, "kms:ResourceAliases": "alias/aws/rds" };
 
 /** The service for which a service-linked role is looked for and made. */
+const linkedServices: Values = {
+  "eks/nodegroup": "eks-nodegroup",
+  "ec2/transitgatewayvpcattachment": "transitgateway",
+};
 const linkedService = (kind: string): string =>
-  `${kind.startsWith("rds/") ? "rds" : kind === "eks/nodegroup" ? "eks-nodegroup" : "eks"}.amazonaws.com`;
+  `${kind.startsWith("rds/") ? "rds" : (linkedServices[kind] ?? "eks")}.amazonaws.com`;
+
+/** The tag by which the owner of a transit gateway lets spokes of the fleet use it. */
+const ofGateway: Values = { [`aws:ResourceTag/${sharedNetworkTag}`]: "fleet" };
 const linkedRole = (kind: string) => `arn:aws:iam::${account}:role/aws-service-role/${linkedService(kind)}/x`;
 
 interface Named {
@@ -232,6 +243,7 @@ export async function requestsFor(asker: Asker, kind: string, name: string): Pro
             ? { "aws:ResourceTag/aws:eks:cluster-name": asker.cluster }
             : {}),
           ...(made || untagged.includes(type.key) ? {} : prefixed("aws:ResourceTag", asker.tags)),
+          ...(type.key === "transit-gateway" ? ofGateway : {}),
           ...(made && name === "ec2:CreateTags" ? { "ec2:CreateAction": maker[kind] ?? "" } : {}),
         };
         return { action: name, resource, context: given(context, [...action.conditionKeys, ...type.conditionKeys]) };

@@ -3,7 +3,8 @@
 /** What an inventory looks for, in the order in which people may remove it: what holds something else comes before it. */
 export const kinds = [
   ...(["instance", "cluster", "launch template", "volume", "network interface", "security group"] as const),
-  ...(["flow log", "NAT gateway", "address", "VPC endpoint", "internet gateway", "subnet"] as const),
+  ...(["flow log", "NAT gateway", "address", "VPC endpoint", "internet gateway"] as const),
+  ...(["transit gateway attachment", "subnet"] as const),
   ...(["route table", "VPC"] as const),
   ...(["OIDC provider", "role", "policy", "secret", "alias", "key", "log group", "table", "queue"] as const),
 ] as const;

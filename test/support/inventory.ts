@@ -12,6 +12,7 @@ import {
   paginateDescribeRouteTables,
   paginateDescribeSecurityGroups,
   paginateDescribeSubnets,
+  paginateDescribeTransitGatewayVpcAttachments,
   paginateDescribeVolumes,
   paginateDescribeVpcEndpoints,
   paginateDescribeVpcs,
@@ -124,6 +125,13 @@ async function ofNetwork({ ec2: client }: Account, scope: Scope): Promise<string
         VpcEndpoints?.filter(({ State }) => String(State).toLowerCase() !== "deleted"),
       ),
       ({ VpcEndpointId }) => VpcEndpointId,
+    ),
+    ours(
+      "transit gateway attachment",
+      gather(paginateDescribeTransitGatewayVpcAttachments(ec2, {}), ({ TransitGatewayVpcAttachments }) =>
+        TransitGatewayVpcAttachments?.filter(({ State }) => State !== "deleted"),
+      ),
+      ({ TransitGatewayAttachmentId }) => TransitGatewayAttachmentId,
     ),
     ours(
       "flow log",

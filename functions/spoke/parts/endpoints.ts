@@ -8,7 +8,7 @@ import {
   serviceName,
 } from "../endpoints.ts";
 import { type Fact, fact } from "../facts.ts";
-import { isIsolated } from "../isolated.ts";
+import { needsEndpoints } from "../isolated.ts";
 import { resources, type Table } from "../resources.ts";
 import { tables } from "./network.ts";
 
@@ -89,12 +89,14 @@ export function composeInterfaceEndpoints(context: Context): void {
   for (const service of interfaceEndpointsOf(context.spoke.spec.network.endpoints)) interfaceEndpoint(context, service);
 }
 
-/** That nodes reach AWS: by interface endpoints where there is no internet access. */
+/** That nodes reach AWS: by interface endpoints if the VPC has no other way out. */
 export function nodesReachAws(context: Context): Fact<true> {
   const { network } = context.spoke.spec;
   const [first, ...others] = interfaceEndpointsOf(network.endpoints).flatMap((service) => [
     resources.endpointGroup(service),
     ...Array.from({ length: network.zones }, (_, zone) => resources.endpointSubnet(service, zone)),
   ]);
-  return first === undefined || !isIsolated(context) ? fact("network", true) : context.facts.ready(first, ...others);
+  return first === undefined || !needsEndpoints(context)
+    ? fact("network", true)
+    : context.facts.ready(first, ...others);
 }

@@ -8,6 +8,7 @@ import { isIsolated, sidesOf } from "../isolated.ts";
 import { isMadeElsewhere } from "../made-elsewhere.ts";
 import { onlyLook, unset } from "../orphan.ts";
 import { type Resource, resources, type Side, type Table } from "../resources.ts";
+import { transitRoutes } from "../transit-gateway.ts";
 import { zoneNames } from "../zones.ts";
 
 const everywhere = "0.0.0.0/0";
@@ -67,11 +68,13 @@ export function nodeSubnetIds(context: Context): Fact<readonly string[]> {
 export function nodeRoutes(context: Context): readonly [Resource, ...Resource[]] {
   if (context.spoke.spec.network.existing !== undefined) return [resources.vpc];
   const [first, ...others] = zones(context).map((zone) => resources.gatewayRoute("s3", `private-${zone}`));
-  if (isIsolated(context) && first !== undefined) return [first, ...others];
+  const transit = transitRoutes(context.spoke.spec.network, context.plan.network.cidr);
+  if (isIsolated(context) && first !== undefined) return [first, ...others, ...transit];
   const isPublic = nodeSide(context) === "public";
   return [
     resources.route("public"),
     ...(isPublic ? [] : zones(context).map((zone) => resources.route(`private-${zone}`))),
+    ...transit,
   ];
 }
 

@@ -5,7 +5,7 @@ import { callSettings } from "../call-settings.ts";
 import type { Aws } from "../connection.ts";
 import { fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
-import { orGone } from "../errors.ts";
+import { hasCode, orGone } from "../errors.ts";
 import { composite } from "../handler.ts";
 import { poll } from "../poll.ts";
 import { api, arnOf, ec2, list } from "./define.ts";
@@ -55,17 +55,40 @@ async function findRoute(aws: Aws, { routeTableId = "", destinationCidrBlock }: 
   return found && { ...found, RouteTableId: routeTableId };
 }
 
-const targets = ["gatewayId", "natGatewayId"] as const;
+const targets = ["gatewayId", "natGatewayId", "transitGatewayId"] as const;
+
+/** How long Terraform repeats a call for a gateway whose attachment isn't available (terraform-provider-aws, vpc_route.go), in milliseconds. */
+const attaching = 5 * 60_000;
+
+/** Creates a route, and repeats the call while EC2 has no available attachment to its transit gateway. */
+async function createRoute(aws: Aws, request: sdk.CreateRouteRequest): Promise<void> {
+  let refusal: unknown;
+  const attempt = async (): Promise<true | undefined> => {
+    try {
+      await api(aws).send(new sdk.CreateRouteCommand(request));
+      return true;
+    } catch (error) {
+      if (!hasCode(error, "InvalidTransitGatewayID.NotFound")) throw error;
+      refusal = error;
+      return undefined;
+    }
+  };
+  const timeout = Math.min(aws.timeout, attaching);
+  await poll({ what: "the transit gateway to be attached", timeout }, attempt).catch((error) => {
+    throw refusal ?? error;
+  });
+}
 
 export const route = define({
   token: "aws:ec2/route:Route",
-  crossplane: { kind: "ec2/Route" },
+  crossplane: { kind: "ec2/Route", asynchronous: true },
   idOf: routeId,
   fields: {
     routeTableId: { fixed },
     destinationCidrBlock: { fixed },
     gatewayId: {},
     natGatewayId: {},
+    transitGatewayId: {},
     instanceId: out(),
     instanceOwnerId: out(),
     origin: out(),
@@ -76,7 +99,7 @@ export const route = define({
     if (given.length <= 1) return [];
     return [{ property: given[1] as string, reason: `a route has one target, not ${given.join(" and ")}` }];
   },
-  create: (aws, request) => api(aws).send(new sdk.CreateRouteCommand(request as never)),
+  create: (aws, request) => createRoute(aws, request as unknown as sdk.CreateRouteRequest),
   find: (aws, _id, last) => findRoute(aws, last),
   settings: [
     {
@@ -88,13 +111,14 @@ export const route = define({
     },
     {
       fields: targets,
-      call: (aws, _id, { routeTableId, destinationCidrBlock, gatewayId, natGatewayId }) =>
+      call: (aws, _id, { routeTableId, destinationCidrBlock, gatewayId, natGatewayId, transitGatewayId }) =>
         api(aws).send(
           new sdk.ReplaceRouteCommand({
             RouteTableId: routeTableId,
             DestinationCidrBlock: destinationCidrBlock,
             GatewayId: gatewayId,
             NatGatewayId: natGatewayId,
+            TransitGatewayId: transitGatewayId,
           }),
         ),
     },

@@ -15,7 +15,7 @@ export interface PeeredRoute {
   readonly vpcId: string;
 }
 
-/** The network of a VPC, as far as it leads to other VPCs: there are no transit gateways here. */
+/** The network of a VPC, as far as it leads to other VPCs: transit gateways are records that no packet passes. */
 export async function vpcNetwork(ec2: EC2Client, vpcId: string) {
   const [{ Vpcs = [] }, { RouteTables = [] }, { VpcPeeringConnections = [] }] = await Promise.all([
     ec2.send(new DescribeVpcsCommand({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] })),

@@ -1,5 +1,7 @@
 /** One case per handler: what it is made from, a change that needs no new resource, and what the change must show. */
+import { EC2Client } from "@aws-sdk/client-ec2";
 import type { Aws, Properties } from "../../aws/index.ts";
+import { addTransitGateway } from "./transit-gateways.ts";
 
 /** Makes a resource that a case depends on and returns its id; it is deleted after the case, in reverse order. */
 type Make = (token: string, inputs: Properties) => Promise<string>;
@@ -187,6 +189,15 @@ export const cases: HandlerCase[] = [
       });
       return { vpcEndpointId, routeTableId: await make("aws:ec2/routeTable:RouteTable", { vpcId }) };
     },
+  },
+  {
+    token: "aws:ec2transitgateway/vpcAttachment:VpcAttachment",
+    inputs: async (make, aws) => {
+      const vpcId = await vpc(make);
+      const subnetIds = [await subnet(make, vpcId)];
+      return { vpcId, subnetIds, transitGatewayId: await addTransitGateway(aws.client(EC2Client)), tags };
+    },
+    change: { tags: otherTags },
   },
   {
     token: "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",

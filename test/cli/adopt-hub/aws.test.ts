@@ -44,6 +44,7 @@ const answers: Answers = {
   DescribeAddresses: ec2("DescribeAddresses", "addressesSet", []),
   DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", []),
   DescribeVpcEndpoints: ec2("DescribeVpcEndpoints", "vpcEndpointSet", []),
+  DescribeTransitGatewayVpcAttachments: ec2("DescribeTransitGatewayVpcAttachments", "transitGatewayVpcAttachments", []),
   DescribeFlowLogs: ec2("DescribeFlowLogs", "flowLogSet", []),
   DescribeLaunchTemplates: ec2("DescribeLaunchTemplates", "launchTemplates", []),
   DescribeSecurityGroups: ec2("DescribeSecurityGroups", "securityGroupInfo", [

@@ -58,6 +58,11 @@ const answers: Answers = {
   DescribeVpcEndpoints: ec2("DescribeVpcEndpoints", "vpcEndpointSet", [
     `<vpcEndpointId>vpce-1</vpcEndpointId><vpcId>vpc-1</vpcId><state>available</state>${tags("s3")}`,
   ]),
+  DescribeTransitGatewayVpcAttachments: ec2("DescribeTransitGatewayVpcAttachments", "transitGatewayVpcAttachments", [
+    `<transitGatewayAttachmentId>tgw-attach-1</transitGatewayAttachmentId><vpcId>vpc-1</vpcId><state>available</state>${tags("transit-gateway")}`,
+    // AWS shows them for some hours.
+    `<transitGatewayAttachmentId>tgw-attach-0</transitGatewayAttachmentId><vpcId>vpc-1</vpcId><state>deleted</state>${tags("transit-gateway")}`,
+  ]),
   DescribeFlowLogs: ec2("DescribeFlowLogs", "flowLogSet", [
     `<flowLogId>fl-1</flowLogId><resourceId>vpc-1</resourceId>${tags("flow-log-all")}`,
   ]),
@@ -104,7 +109,20 @@ describe("what AWS has of a spoke", () => {
     const { account, cluster, tagged } = await found();
     expect(account).toBe("111122223333");
     expect(tagged.map(({ id }) => id)).toEqual([
-      ...["vpc-1", "subnet-1", "igw-1", "rtb-1", "eipalloc-1", "nat-1", "nat-2", "vpce-1", "fl-1", "lt-1", "1234"],
+      ...[
+        "vpc-1",
+        "subnet-1",
+        "igw-1",
+        "rtb-1",
+        "eipalloc-1",
+        "nat-1",
+        "nat-2",
+        "tgw-attach-1",
+        "vpce-1",
+        "fl-1",
+        "lt-1",
+        "1234",
+      ],
     ]);
     const blocks = { "10.1.0.0/16": "vpc-cidr-assoc-1", "100.64.0.0/16": "vpc-cidr-assoc-2" };
     expect(tagged).toContainEqual({ kind: "VPC", id: "vpc-1", cidr: "10.1.0.0/16", blocks, tags: named("vpc") });
@@ -115,6 +133,7 @@ describe("what AWS has of a spoke", () => {
       "rtb-1",
       "nat-1",
       "nat-2",
+      "tgw-attach-1",
       "vpce-1",
     ]);
     expect(tagged).toContainEqual(expect.objectContaining({ associations: { "subnet-1": "rtbassoc-1" } }));

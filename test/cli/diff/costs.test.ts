@@ -71,8 +71,8 @@ describe("the words for it", () => {
   const green = (nodes: object) => spoke(nodes, "eu-central-1");
 
   test("compare no amount that lacks a price, which would make a saving of an increase", () => {
-    const said = ["list price of green: can't be compared: price unknown for m7g.large in eu-central-1"];
-    const type = { instanceTypes: ["m7g.large"] };
+    const said = ["list price of green: can't be compared: price unknown for m8g.large in eu-central-1"];
+    const type = { instanceTypes: ["m8g.large"] };
     expect(line(green({}), green(type))).toEqual(said);
     expect(line(green(type), green({}))).toEqual(said);
     expect(line(green({ ...type, desired: 2 }), green({ ...type, desired: 10 }))).toEqual(said);

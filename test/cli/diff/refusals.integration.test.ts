@@ -62,7 +62,7 @@ describe("a change of a Spoke that the API server refuses", () => {
     expect(refusals(report)).toEqual({
       blue: ["will be refused: region can't be changed, a cluster does not move: remove the Spoke and add it again"],
       green: [
-        "will be refused: network can't be changed while the cluster lives in it, but for flowLogs and endpoints: remove the Spoke and add it again",
+        "will be refused: network can't be changed while the cluster lives in it, but for flowLogs, endpoints and transitGateway: remove the Spoke and add it again",
       ],
     });
   });

@@ -25,6 +25,7 @@ const network = {
   flowLogs: "ALL",
   endpoints: ["dynamodb", ...interfaceServices],
   podCidr: "100.64.0.0/16",
+  transitGateway: { id: "tgw-0a1b2c3d4e5f60718", destinationCidrs: ["192.168.0.0/16"] },
 };
 const id = (prefix: string, count: number) => `${prefix}-${String(count).padStart(17, "0")}`;
 
@@ -32,6 +33,7 @@ const id = (prefix: string, count: number) => `${prefix}-${String(count).padStar
 const existing = {
   vpc: id("vpc", 1),
   "internet-gateway": id("igw", 1),
+  "transit-gateway": id("tgw-attach", 1),
   "pod-block": id("vpc-cidr-assoc", 1),
   ...Object.fromEntries(
     [0, 1, 2].flatMap((zone) => [

@@ -26,6 +26,9 @@ const region = { "aws:RequestedRegion": "us-east-1" };
 const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
 const untagged = { context: region };
 
+const attach = "ec2:CreateTransitGatewayVpcAttachment";
+const sharedWith = (fleet: string) => ({ "aws:ResourceTag/fleet.internal/shared-network": fleet });
+
 /** The call that makes a kind of network resource. */
 const made: Readonly<Record<string, string>> = {
   "elastic-ip": "ec2:AllocateAddress",
@@ -33,6 +36,7 @@ const made: Readonly<Record<string, string>> = {
   "launch-template": "ec2:CreateLaunchTemplate",
   natgateway: "ec2:CreateNatGateway",
   "route-table": "ec2:CreateRouteTable",
+  "transit-gateway-attachment": "ec2:CreateTransitGatewayVpcAttachment",
   subnet: "ec2:CreateSubnet",
   vpc: "ec2:CreateVpc",
   "vpc-endpoint": "ec2:CreateVpcEndpoint",
@@ -254,6 +258,7 @@ const twins: Twin[] = [
     ["DeleteLaunchTemplate", "launch-template/lt-1"],
     ["DisassociateRouteTable", "route-table/rtb-1"],
     ["DeleteFlowLogs", "vpc-flow-log/fl-1"],
+    ["DeleteTransitGatewayVpcAttachment", "transit-gateway-attachment/tgw-attach-1"],
     ["CreateTags", "vpc/vpc-1"],
   ].map(
     ([action, resource]): Twin => [
@@ -287,7 +292,7 @@ const twins: Twin[] = [
   ],
   ...[
     ...["elastic-ip", "internet-gateway", "launch-template", "natgateway", "route-table", "subnet", "vpc"],
-    "vpc-flow-log",
+    ...["vpc-flow-log", "transit-gateway-attachment"],
   ].map(
     (kind): Twin => [
       `make a resource of the kind ${kind} without the fleet's tag`,
@@ -305,6 +310,8 @@ const twins: Twin[] = [
   ...[
     ["CreateFlowLogs", "vpc"],
     ["CreateSubnet", "vpc"],
+    ["CreateTransitGatewayVpcAttachment", "vpc"],
+    ["CreateTransitGatewayVpcAttachment", "subnet"],
     ["CreateNatGateway", "subnet"],
     ["CreateRouteTable", "vpc"],
   ].map(
@@ -314,6 +321,21 @@ const twins: Twin[] = [
       { context: { ...region, ...withTag } },
     ],
   ),
+  [
+    "attach a VPC to a transit gateway of its account whose owner doesn't permit it by the tag of shared networks",
+    { action: attach, resource: ec2("transit-gateway"), context: { ...region, ...sharedWith("fleet") } },
+    untagged,
+  ],
+  [
+    "attach a VPC to a transit gateway of its account that is shared with another fleet",
+    { action: attach, resource: ec2("transit-gateway"), context: { ...region, ...sharedWith("fleet") } },
+    { context: { ...region, ...sharedWith("other") } },
+  ],
+  [
+    "accept an attachment, although it may attach to a transit gateway of another account, whose tags are unknown",
+    { action: attach, resource: "arn:aws:ec2:us-east-1:999999999999:transit-gateway/x", context: region },
+    { action: "ec2:AcceptTransitGatewayVpcAttachment" },
+  ],
   [
     "start instances from a launch template without the fleet's tag",
     { action: "ec2:RunInstances", resource: ec2("launch-template"), context: { ...region, ...ofFleet } },

@@ -12,6 +12,10 @@ _action = contextvars.ContextVar("fleet_asked_action", default="")
 _unshared = contextvars.ContextVar("fleet_unshared", default=False)
 
 
+# Whether AWS RAM shares what an ARN names with the account of the request: functions of the ARN.
+RAM_SHARES = []
+
+
 def action():
     """The action that is being authorized, `kms:Decrypt`."""
     return _action.get()
@@ -48,6 +52,8 @@ def extend(_app, _secret):
             if service == "sts" or evaluator._account_from_arn(resource_arn) in (None, get_account_id()):
                 return denied
             if isinstance(denied, evaluator.AuthError):
+                return denied
+            if any(shares(resource_arn) for shares in RAM_SHARES):
                 return denied
             principal = evaluator.resolve_principal(access_key_id, get_account_id())
             if resource_allows(principal, iam_action, region, resource_arn, service, service_context):

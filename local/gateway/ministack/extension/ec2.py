@@ -8,15 +8,15 @@ from .shared import replace
 # Prefixes of EC2 ids with the resource type in their ARNs.
 _TYPES = {
     "eipalloc": "elastic-ip", "eni": "network-interface", "fl": "vpc-flow-log", "i": "instance", "igw": "internet-gateway", "lt": "launch-template",
-    "nat": "natgateway", "pcx": "vpc-peering-connection", "rtb": "route-table", "sg": "security-group", "snap": "snapshot", "subnet": "subnet", "vol": "volume",
-    "vpc": "vpc", "vpce": "vpc-endpoint",
+    "nat": "natgateway", "pcx": "vpc-peering-connection", "rtb": "route-table", "sg": "security-group", "snap": "snapshot", "subnet": "subnet",
+    "tgw": "transit-gateway", "tgw-attach": "transit-gateway-attachment", "vol": "volume", "vpc": "vpc", "vpce": "vpc-endpoint",
 }
 # What a call makes (Service Authorization Reference, "Actions, resources, and condition keys for Amazon EC2").
 MAKES = {
     "AllocateAddress": "elastic-ip", "CreateInternetGateway": "internet-gateway", "CreateLaunchTemplate": "launch-template",
     "CreateNatGateway": "natgateway", "CreateNetworkInterface": "network-interface", "CreateRouteTable": "route-table",
     "CreateSecurityGroup": "security-group", "CreateSnapshot": "snapshot", "CreateSubnet": "subnet", "CreateVolume": "volume",
-    "CreateFlowLogs": "vpc-flow-log", "CreateVpc": "vpc", "CreateVpcEndpoint": "vpc-endpoint", "CreateVpcPeeringConnection": "vpc-peering-connection",
+    "CreateFlowLogs": "vpc-flow-log", "CreateTransitGateway": "transit-gateway", "CreateTransitGatewayVpcAttachment": "transit-gateway-attachment", "CreateVpc": "vpc", "CreateVpcEndpoint": "vpc-endpoint", "CreateVpcPeeringConnection": "vpc-peering-connection",
 }
 # What these make is the only resource that they are asked for, whatever they name.
 _ASKED_FOR_THAT_ALONE = ("CreateLaunchTemplate",)
@@ -24,8 +24,8 @@ _ASKED_FOR_THAT_ALONE = ("CreateLaunchTemplate",)
 VPC_BLOCKS = "_fleet_blocks"
 # Where a route leads is no resource of the call that makes it.
 _TARGETS = ("CreateRoute", "ReplaceRoute")
-_ID = re.compile(r"^([a-z]+)-[0-9a-f]+$")
-_TAGGED = re.compile(r"^TagSpecification\.\d+\.Tag\.\d+\.Key$")
+_ID = re.compile(r"^([a-z]+|tgw-attach)-[0-9a-f]+$")
+_TAGGED = re.compile(r"^TagSpecifications?\.\d+\.Tag\.\d+\.Key$")
 
 
 def extend(_app, _secret):
@@ -83,7 +83,7 @@ def request_resources(ec2, call):
     if call.operation.startswith(("Describe", "Get")):
         return (), False
     made = (f"{MAKES[call.operation]}/*",) if call.operation in MAKES else ()
-    skipped = ("GatewayId", "NatGatewayId", "VpcPeeringConnectionId") if call.operation in _TARGETS else ()
+    skipped = ("GatewayId", "NatGatewayId", "TransitGatewayId", "VpcPeeringConnectionId") if call.operation in _TARGETS else ()
     named = () if call.operation in _ASKED_FOR_THAT_ALONE else call.params
     values = [call.param(name) for name in named if name not in skipped]
     ids = dict.fromkeys(id_ for value in values for id_ in identified(ec2, value))

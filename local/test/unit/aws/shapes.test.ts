@@ -75,6 +75,11 @@ const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Sc
   "aws:ec2/routeTable:RouteTable": [ec2.CreateRouteTableRequest$, ec2.RouteTable$],
   "aws:ec2/routeTableAssociation:RouteTableAssociation": [ec2.AssociateRouteTableRequest$, ec2.RouteTableAssociation$],
   "aws:ec2/subnet:Subnet": [ec2.CreateSubnetRequest$, ec2.Subnet$],
+  "aws:ec2transitgateway/vpcAttachment:VpcAttachment": [
+    ec2.CreateTransitGatewayVpcAttachmentRequest$,
+    ec2.TransitGatewayVpcAttachment$,
+    also("Association", "Propagation"),
+  ],
   "aws:ec2/vpc:Vpc": [
     ec2.CreateVpcRequest$,
     ...[ec2.Vpc$, ec2.DescribeVpcAttributeResult$],

@@ -19,6 +19,7 @@ const withTags = [
   "NATGateway",
   "VPCEndpoint",
   "FlowLog",
+  "TransitGatewayVPCAttachment",
   "LaunchTemplate",
   "Key",
 ];

@@ -24,6 +24,7 @@ const references: Readonly<Record<string, readonly [field: string, kinds: readon
     ["routeTableId", ["RouteTable"]],
     ["subnetId", ["Subnet"]],
   ],
+  TransitGatewayVPCAttachment: [["vpcId", ["VPC"]]],
   VPCEndpoint: [["vpcId", ["VPC"]]],
   VPCEndpointRouteTableAssociation: [
     ["routeTableId", ["RouteTable"]],
@@ -84,7 +85,9 @@ function blockers(key: string, object: KubeObject): readonly Rule[] {
     case "VPCIPv4CidrBlockAssociation":
       return [/^subnet-pod/];
     case "Subnet":
-      return ["NATGateway", "RouteTableAssociation", "Cluster", "NodeGroup"];
+      return ["NATGateway", "RouteTableAssociation", "Cluster", "NodeGroup", "TransitGatewayVPCAttachment"];
+    case "TransitGatewayVPCAttachment":
+      return [/^route-private-\d-to/, "NodeGroup", ...untilBootstrapIsGone];
     case "InternetGateway":
       return ["EIP", "NATGateway"];
     case "EIP":

@@ -53,6 +53,11 @@ const groups = (change: object) => ({ spec: { nodeGroups: [{ name: "nodes" }, { 
  */
 export const isolatedServices = ["ec2", "ecr.api", "ecr.dkr", "secretsmanager", "sts"] as const;
 
+/** A transit gateway, with other fields of the network. */
+const transit = (destinationCidrs: readonly string[], network: object = {}, id = "tgw-0a1b2c3d4e5f60718") => ({
+  spec: { network: { transitGateway: { id, destinationCidrs }, ...network } },
+});
+
 const preferred = { key: "a", effect: "PreferNoSchedule" };
 const key = (region: string, id = "1") =>
   `arn:aws:kms:${region}:111122223333:key/${id}234abcd-12ab-34cd-56ef-1234567890ab`;
@@ -663,7 +668,7 @@ export const ruleCases: readonly RuleCase[] = [
     name: "a flow log with another network",
     before: { spec: { network: { cidr: "10.100.0.0/16" } } },
     change: { spec: { network: { flowLogs: "ALL" } } },
-    refused: "network can't be changed while the cluster lives in it, but for flowLogs and endpoints",
+    refused: "network can't be changed while the cluster lives in it, but for flowLogs, endpoints and transitGateway",
   },
   {
     name: "a flow log of a VPC that is there",
@@ -847,6 +852,87 @@ export const ruleCases: readonly RuleCase[] = [
     name: "endpoints of a cluster that Cluster API makes",
     change: { spec: { existing: { madeBy: "ClusterAPI" }, network: { cidr: "10.100.0.0/16", endpoints: ["sts"] } } },
     refused: "existing.madeBy can't go with network.endpoints",
+  },
+  { name: "a transit gateway", change: transit(["10.0.0.0/8", "192.168.7.0/24"]) },
+  {
+    name: "a transit gateway next to a network that is part of a destination",
+    change: transit(["10.0.0.0/8"], placed),
+  },
+  {
+    name: "a transit gateway as the way out of a VPC without NAT gateways",
+    change: transit(["0.0.0.0/0"], { natGateways: "isolated" }),
+  },
+  {
+    name: "a transit gateway of a VPC without NAT gateways that isn't its way out",
+    change: transit(["10.0.0.0/8"], { natGateways: "isolated" }),
+    refused: "network.natGateways isolated needs ec2, ecr.api, ecr.dkr, secretsmanager and sts in network.endpoints",
+  },
+  {
+    name: "shells on nodes whose way out is a transit gateway",
+    change: { spec: { sessionManager: true, ...transit(["0.0.0.0/0"], { natGateways: "isolated" }).spec } },
+  },
+  { name: "a transit gateway later", before: {}, change: transit(["10.0.0.0/8"]) },
+  { name: "other destinations", before: transit(["10.0.0.0/8"]), change: transit(["172.16.0.0/12"]) },
+  { name: "no transit gateway any more", before: transit(["10.0.0.0/8"]), change: {} },
+  {
+    name: "another transit gateway",
+    before: transit(["10.0.0.0/8"]),
+    change: transit(["10.0.0.0/8"], {}, "tgw-1a1b2c3d4e5f60718"),
+    refused: "network.transitGateway.id can't be changed",
+  },
+  {
+    name: "an attachment as a transit gateway",
+    change: transit(["10.0.0.0/8"], {}, "tgw-attach-0a1b2c3d4e5f60718"),
+    refused: "spec.network.transitGateway.id",
+    at: "spec.network.transitGateway.id",
+  },
+  {
+    name: "a transit gateway without destinations",
+    change: transit([]),
+    refused: "spec.network.transitGateway.destinationCidrs",
+    at: "spec.network.transitGateway.destinationCidrs",
+  },
+  ...["10.0.0.1/8", "fd00::/16", "10.0.0.0", "office"].map((cidr) => ({
+    name: `a destination that is ${cidr}`,
+    change: transit([cidr]),
+    refused: "network.transitGateway.destinationCidrs must be IPv4 networks",
+  })),
+  ...["10.100.0.0/16", "10.100.7.0/24"].map((cidr) => ({
+    name: `a destination ${cidr} in the network of the Spoke`,
+    change: transit(["192.168.0.0/16", cidr], placed),
+    refused: "network.transitGateway.destinationCidrs must not be part of network.cidr 10.100.0.0/16",
+  })),
+  {
+    name: "a destination in the block of the pods",
+    change: transit(["100.64.7.0/24"], { podCidr: "100.64.0.0/16" }),
+    refused: "network.transitGateway.destinationCidrs must not be part of network.podCidr 100.64.0.0/16",
+  },
+  {
+    name: "a destination in the block of Services",
+    change: transit(["172.20.7.0/24"], { serviceIpv4Cidr: "172.20.0.0/16" }),
+    refused: "network.transitGateway.destinationCidrs must not be part of network.serviceIpv4Cidr 172.20.0.0/16",
+  },
+  ...["single", "per-zone"].map((natGateways) => ({
+    name: `a transit gateway as the default route next to natGateways ${natGateways}`,
+    change: transit(["0.0.0.0/0"], { natGateways }),
+    refused: "network.transitGateway.destinationCidrs can have 0.0.0.0/0 with natGateways isolated only",
+  })),
+  {
+    name: "a transit gateway of nodes with public addresses",
+    change: transit(["10.0.0.0/8"], { natGateways: "none" }),
+    refused: "network.transitGateway can't go with natGateways none",
+  },
+  {
+    name: "a transit gateway of a VPC that is there",
+    change: transit(["10.0.0.0/8"], { existing: shared }),
+    refused: "network.transitGateway is for a VPC of the Spoke's own",
+  },
+  {
+    name: "a transit gateway of a cluster that Cluster API makes",
+    change: {
+      spec: { existing: { madeBy: "ClusterAPI" }, ...transit(["192.168.0.0/16"], { cidr: "10.100.0.0/16" }).spec },
+    },
+    refused: "existing.madeBy can't go with network.endpoints, podCidr, serviceIpv4Cidr, transitGateway",
   },
   { name: "a VPC that is there", change: { spec: { network: { existing: shared } } } },
   {
