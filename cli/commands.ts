@@ -34,6 +34,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: () => import("./sealing/keys.ts"),
   kubeconfig: () => import("./kubeconfig/command.ts"),
   list: () => import("./list/command.ts"),
+  mirror: () => import("./mirror/command.ts"),
   "move-spokes": () => import("./spoke/move-spokes.ts"),
   "new-cluster": () => import("./spoke/new-cluster.ts"),
   "new-fleet": () => import("./fleet/new-fleet.ts"),

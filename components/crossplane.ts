@@ -36,6 +36,12 @@ export interface CrossplaneArgs {
    * @default none: every package is installed
    */
   readonly verifications?: readonly PackageVerification[];
+  /**
+   * Annotations of Crossplane's service account and pods, which start anew when they change: the role with which it pulls packages from Amazon
+   * ECR, whose credential helper Crossplane has (crossplane-runtime 2.4.0, pkg/xpkg/fetch.go; go-containerregistry, pkg/authn/k8schain).
+   * @default none
+   */
+  readonly annotations?: pulumi.Input<Readonly<Record<string, string>>> | undefined;
 }
 
 /**
@@ -50,7 +56,7 @@ export class Crossplane extends pulumi.ComponentResource {
 
   constructor(name: string, args: CrossplaneArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Crossplane", name, {}, opts);
-    const { registries = {}, logLevel, size = fleetSizes.small, verifications = [] } = args;
+    const { registries = {}, logLevel, size = fleetSizes.small, verifications = [], annotations } = args;
     const { args: verifying, ...environment } = verifications.length > 0 ? verifyingValues : { args: [] };
     const debug = logLevel === "debug" ? ["--debug"] : [];
     const { image, pullSecretNames } = imageValues(registries);
@@ -77,6 +83,7 @@ export class Crossplane extends pulumi.ComponentResource {
           // Values: cluster/charts/crossplane/values.yaml of crossplane 2.3.4. The Secret's name goes to the service accounts.
           image: { repository: image("xpkg.crossplane.io/crossplane/crossplane") },
           imagePullSecrets: pullSecretNames,
+          ...(annotations && { serviceAccount: { customAnnotations: annotations }, customAnnotations: annotations }),
           // A spoke composes some seventy resources, which cause up to 2000 events at first: with the defaults (100, 1 a second)
           // Crossplane would ignore the spoke for five minutes.
           args: [...debug, "--circuit-breaker-burst=5000", "--circuit-breaker-refill-rate=10", ...verifying],

@@ -36,6 +36,12 @@ export interface FluxArgs {
    * @default none
    */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /**
+   * Annotations of source-controller's service account and pods, which start anew when they change: the role with which it pulls charts from
+   * Amazon ECR.
+   * @default none
+   */
+  readonly sourceAnnotations?: pulumi.Input<Readonly<Record<string, string>>> | undefined;
 }
 
 /**
@@ -50,6 +56,7 @@ export class Flux extends pulumi.ComponentResource {
   constructor(name: string, args: FluxArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Flux", name, {}, opts);
     const { registries = {}, logLevel = "info", roleArns, podAnnotations = {}, size = fleetSizes.small } = args;
+    const { sourceAnnotations: annotations } = args;
     const redundant = size.replicas > 1;
     const { image, pullSecrets } = imageValues(registries);
     // Names without a tag, as in charts/flux2/values.yaml of fluxcd-community/helm-charts (flux2 2.18.3,
@@ -88,6 +95,7 @@ export class Flux extends pulumi.ComponentResource {
           // One pod: the artifacts are in its own volume, and a second pod would not become ready while the first one leads.
           sourceController: {
             ...imageOf("source-controller"),
+            ...(annotations && { serviceAccount: { annotations }, annotations }),
             resources: size.sourceController,
             container: { additionalArgs: ["--max-retry-delay=1m"] },
           },

@@ -1,6 +1,7 @@
 import { compatibilityWarning, supportWarning } from "../components/versions.ts";
 import { describeProblems, type Problem, shown } from "../lib/problems.ts";
 import { type Key, setCommandOf } from "./forms.ts";
+import { withOneRegistry } from "./one-registry.ts";
 import { rules } from "./rules.ts";
 import type { Readable } from "./settings.ts";
 import { type KeyName, keys } from "./settings.ts";
@@ -101,7 +102,7 @@ export function readKeys<K extends Readonly<Record<string, Key<unknown>>>>(raw: 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
 export function readConfig(raw: RawConfig): { settings: Readable; problems: readonly Problem[] } {
   const read = readKeys(raw, keys);
-  const settings: Readable = read.values;
+  const settings = withOneRegistry(read.values);
   const problems = [
     ...unknownKeys(raw),
     ...regionProblems(raw),

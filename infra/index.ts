@@ -34,6 +34,7 @@ import { grafanaWorkspaceArgs, metricsRole, metricsWorkspaceArgs, permittedToAdd
 import { hubNetwork } from "./network.ts";
 import { hubNotifications, notificationSecrets } from "./notifications.ts";
 import { hubReceiver, hubReceiverToken, webhooks } from "./receivers.ts";
+import { pullerAnnotations, pullerRoles } from "./registry-identities.ts";
 import { hubSealingKeys } from "./sealing.ts";
 
 const settings = loadSettings();
@@ -106,6 +107,7 @@ const identities = hubIdentities({
 const agent = metrics && metricsRole(settings, podTrust, metrics, tags);
 const argocd = argocdIdentities(settings, account, podTrust, tags);
 const makesClusters = clusterApi(settings, account, podTrust, tags);
+const pull = pullerRoles(settings, podTrust, tags);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -114,9 +116,18 @@ const chart = {
   logLevel: settings.controllerLogLevel,
   size: fleetSizes[settings.fleetSize],
 };
-const flux = new Flux("flux", { ...chart, ...fluxIdentity(settings, identities) }, onHub);
+const flux = new Flux(
+  "flux",
+  {
+    ...chart,
+    ...fluxIdentity(settings, identities),
+    sourceAnnotations: pullerAnnotations(settings, pull.source_controller),
+  },
+  onHub,
+);
 const verifications = settings.packageVerification;
-const crossplane = new Crossplane("crossplane", { ...chart, verifications }, onHub);
+const annotations = pullerAnnotations(settings, pull.crossplane_packages);
+const crossplane = new Crossplane("crossplane", { ...chart, verifications, annotations }, onHub);
 const externalSecrets = new ExternalSecrets(
   "external-secrets",
   { ...chart, pushSecrets: argocdElsewhere(settings) },
@@ -144,6 +155,7 @@ const bridge = new ClusterSecret(
       ...(agent && { prometheus: agent }),
       ...argocd,
       ...(makesClusters && { "cluster-api": makesClusters.role }),
+      ...pull,
     },
   }),
   { provider: cluster.provider, dependsOn: [flux] },

@@ -72,6 +72,7 @@ function packageVerification(value: unknown): PackageVerification | undefined {
 
 /** The keys about the sources of charts, images and packages. */
 export const registryKeys = {
+  registry,
   chartsRegistry: text(
     /^((https|oci):\/\/[^\s@/]+(\/[^\s/]+)*)?$/,
     "https://host/path or oci://host/path without a user, a password or a slash at the end, or empty",

@@ -28,24 +28,32 @@ function credentialRule(settings: Readable): Problem[] {
   ];
 }
 
-/** Who fetches from a registry in a pod of its own: the metadata service, which hands out the node's role, does not answer pods. */
-const fetchedByPods = {
-  chartsRegistry: "Flux",
-  packagesRegistry: "Crossplane",
-  functionPackage: "Crossplane",
-} as const;
-
-function ecrRule(settings: Readable): Problem[] {
-  return (Object.keys(fetchedByPods) as (keyof typeof fetchedByPods)[])
-    .filter((key) => isEcr(settings[key] ?? ""))
-    .map((key) => ({
-      key,
-      what: `is in Amazon ECR, whose passwords live for twelve hours and for which ${fetchedByPods[key]} has no AWS identity`,
-      got: settings[key] as string,
-      allowed:
-        "a registry with a lasting credential, or without any; imagesRegistry may be in ECR, which nodes log in to by their role",
-      remedy: `use another registry for ${key} (docs/guides/mirrors.md, "Amazon ECR")`,
-    }));
+/** Amazon ECR serves charts as OCI artifacts, and takes no password for longer than twelve hours. */
+function ecrRule({ chartsRegistry = "", chartsUsername = "" }: Readable): Problem[] {
+  if (!isEcr(chartsRegistry)) return [];
+  const overHttps = chartsRegistry.startsWith("https://")
+    ? [
+        {
+          key: "chartsRegistry",
+          what: "is in Amazon ECR, which serves charts at oci:// only",
+          got: chartsRegistry,
+          allowed: "oci://<account>.dkr.ecr.<region>.amazonaws.com/<path>",
+          remedy: `pulumi config set chartsRegistry ${chartsRegistry.replace(/^https/, "oci")}`,
+        },
+      ]
+    : [];
+  if (chartsUsername === "") return overHttps;
+  return [
+    ...overHttps,
+    {
+      key: "chartsUsername",
+      what: "is set for Amazon ECR, whose passwords expire after twelve hours",
+      got: chartsUsername,
+      allowed: "no user name: Flux logs in with its role, and pulumi with the login of its machine",
+      remedy:
+        'pulumi config rm chartsUsername, pulumi config rm chartsPassword, and log in as in docs/guides/mirrors.md, "Amazon ECR as the only registry"',
+    },
+  ];
 }
 
 /** The registries from which kubelet and Crossplane fetch; undefined while a key can't be read. */

@@ -4,11 +4,14 @@ import {
   clusterFacts,
   identityFacts,
   podAnnotations,
+  roleAnnotations,
   type WorkloadIdentity,
 } from "./bridge-facts.ts";
 import { type Form, is } from "./bridge-forms.ts";
 import { clusterTags } from "./company-tags.ts";
 import type { Tags } from "./labels.ts";
+import type { Puller } from "./names.ts";
+import { isEcr } from "./registries.ts";
 
 /** A key that says in another way what facts say; nobody reads it back. */
 interface Derived<Key extends string = string> extends Contract<Key> {
@@ -37,6 +40,14 @@ function addonIdentities({ addons, identities }: ClusterMetadata): string {
   });
   return JSON.stringify(Object.fromEntries(rows));
 }
+
+/** Annotations of a puller's service account, and of its pods, which start anew for another role; none where it has no role. */
+const pullerAnnotations =
+  (puller: Puller) =>
+  ({ identities, identitySource }: ClusterMetadata): string => {
+    const roleArn = identities[puller]?.roleArn;
+    return JSON.stringify(roleArn === undefined ? {} : roleAnnotations(roleArn, identitySource));
+  };
 
 /** The tags of everything in AWS that belongs to a cluster. */
 const tagsOf = ({ tags, fleet, name: cluster, environment, aws: { clusterName: eksCluster } }: ClusterMetadata): Tags =>
@@ -84,6 +95,24 @@ export const derivedKeys = [
       "{charts_registry:=oci://<upstream>}`: `default` for a mirror at https://",
     { ...is.repositoryType, example: "oci", absent: "" },
     ({ chartsRegistry }) => (/^(oci:\/\/|$)/.test(chartsRegistry) ? "oci" : "default"),
+  ),
+  derive(
+    "charts_provider",
+    "`provider` of a HelmRepository: `aws` where `charts_registry` is in Amazon ECR, which source-controller logs in to with its role",
+    is.chartsProvider,
+    ({ chartsRegistry }) => (isEcr(chartsRegistry) ? "aws" : "generic"),
+  ),
+  derive(
+    "source_controller_annotations",
+    "annotations of source-controller's service account and pods: its role where `charts_registry` is in Amazon ECR",
+    is.map,
+    pullerAnnotations("source_controller"),
+  ),
+  derive(
+    "crossplane_annotations",
+    "annotations of the service account and the pods of Crossplane itself: its role where the packages are in Amazon ECR",
+    is.map,
+    pullerAnnotations("crossplane_packages"),
   ),
   derive(
     "metrics_region",

@@ -248,3 +248,9 @@ export type IdentitySource = Values<typeof clusterFacts>["identitySource"];
 /** Annotations of pods that act in AWS. A pod has to start anew for other credentials: with the value its pod template changes. */
 export const podAnnotations = (source: IdentitySource): Readonly<Record<string, string>> =>
   source === "IRSA" ? {} : { [identityAnnotation]: source };
+
+/** Annotations of a service account with a role, and of its pods, which have to start anew for another role or other credentials. */
+export const roleAnnotations = (roleArn: string, source: IdentitySource): Readonly<Record<string, string>> => ({
+  ...podAnnotations(source),
+  "eks.amazonaws.com/role-arn": roleArn,
+});

@@ -118,6 +118,7 @@ export const is = {
   url: text("URL", "^[a-z+]+://.+$", "ssh://git@git.example.com/gitops-system.git"),
   provider: oneOf(["generic", "github"], "generic"),
   repositoryType: oneOf(["default", "oci"], "default"),
+  chartsProvider: { ...oneOf(["generic", "aws"], "generic"), absent: "generic" },
   mirror: text("URL, or empty", "^([a-z+]+://.+)?$", ""),
   repository: text("OCI repository without a tag", "^[^/@\\s]+(/[^/:@\\s]+)+$", "ghcr.io/example/function-spoke"),
   revision: text("branch", "^\\S+$", "main"),

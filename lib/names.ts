@@ -82,6 +82,16 @@ export const metricsAgent = { namespace: "prometheus", serviceAccount: "promethe
 /** The service account of Cluster API's AWS provider on the hub, as upstream's manifests call it (cluster-api-provider-aws, config/default). */
 export const clusterApiController = { namespace: "capa-system", serviceAccount: "capa-controller-manager" } as const;
 
+/**
+ * Controllers that pull from Amazon ECR in a pod, by their names in the bridge, with their service accounts as the charts flux2 2.19.0 and
+ * crossplane 2.4.3 name them. They get roles only where the fleet's charts or packages are in ECR (lib/iam/ecr.ts).
+ */
+export const pullers = {
+  source_controller: { namespace: namespaces.flux, serviceAccount: "source-controller" },
+  crossplane_packages: { namespace: namespaces.crossplane, serviceAccount: "crossplane" },
+} as const;
+export type Puller = keyof typeof pullers;
+
 /** Every physical name that is derived from the name of a hub's EKS cluster. */
 export const clusterNames = (cluster: string) => ({
   clusterRole: `${cluster}-cluster`,
@@ -103,6 +113,8 @@ export function fleetNames(fleet: string) {
     crossplanePolicies: crossplaneParts.map((part) => `${hub}-crossplane-${part}`),
     /** Of the agent that sends the hub's metrics. */
     metricsRole: `${hub}-prometheus`,
+    /** Of a controller that pulls from Amazon ECR, by its name in the bridge. */
+    pullerRole: (puller: string) => `${hub}-${puller.replaceAll("_", "-")}`,
     /** Of Argo CD on the hub, and the one that it assumes on spokes. */
     argocdRole: `${hub}-argocd`,
     argocdSpokesRole: `${hub}-argocd-spokes`,
@@ -151,7 +163,8 @@ export function sealingKeyOf(fleet: string, secret: string): { scope: string; ge
 export function hubPodRoles(fleet: string): string[] {
   const names = fleetNames(fleet);
   const controllers = hubIdentities.filter((identity) => identity !== "external-secrets").map(names.identityRole);
-  return [...controllers, names.metricsRole, names.argocdRole, names.clusterApiRole];
+  const ofPullers = Object.keys(pullers).map(names.pullerRole);
+  return [...controllers, ...ofPullers, names.metricsRole, names.argocdRole, names.clusterApiRole];
 }
 
 /** Names of the boundary policies that the stack makes. */

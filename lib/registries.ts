@@ -37,11 +37,26 @@ export function credentialVariables({ pullSecret, chartsUsername, chartsPassword
   };
 }
 
-/** Hosts of Amazon ECR's private registries (ECR User Guide, "Private registry"). */
-const ecr = /^(oci:\/\/)?\d{12}\.dkr[.-]ecr(-fips)?[.-]/;
+/** Hosts of Amazon ECR's private registries (ECR User Guide, "Private registry"; the pattern of the clients: fluxcd/pkg auth 0.54.3, aws/provider.go). */
+const ecr =
+  /^((oci|https):\/\/)?(?<account>\d{12})\.dkr[.-]ecr(-fips)?\.(?<region>[a-z0-9-]+)\.[a-z0-9.-]+(\/(?<path>.*))?$/;
+
+/** Where a registry, or a repository in it, is in Amazon ECR. */
+export interface EcrPlace {
+  readonly account: string;
+  readonly region: string;
+  /** What follows the host, without a slash at its beginning; empty for the registry itself. */
+  readonly path: string;
+}
+
+/** The place of a registry in Amazon ECR; undefined for another registry. */
+export function ecrPlace(registry: string): EcrPlace | undefined {
+  const { account, region, path = "" } = ecr.exec(registry)?.groups ?? {};
+  return account === undefined || region === undefined ? undefined : { account, region, path };
+}
 
 /** Whether a registry gives out passwords for twelve hours only (ECR User Guide, "Private registry authentication"). */
-export const isEcr = (registry: string): boolean => ecr.test(registry);
+export const isEcr = (registry: string): boolean => ecrPlace(registry) !== undefined;
 
 /** Hosts from which everything comes that has no mirror (`imagesRegistry` or `packagesRegistry` empty). */
 export const upstreamHosts = {
@@ -75,8 +90,7 @@ export function serves(registry: string, target: string): boolean {
 }
 
 /** Whether a credential for `registry` is one of Amazon ECR, private or public (ECR Public User Guide, "Registry authentication"). */
-export const isEcrLogin = (registry: string): boolean =>
-  isEcr(registry) || /^(\*\.dkr[.-]ecr|public\.ecr\.aws)/.test(registry);
+export const isEcrLogin = (registry: string): boolean => /^((\*|\d{12})\.dkr[.-]ecr|public\.ecr\.aws)/.test(registry);
 
 /** What stands before the upstream name of an image or package: the mirror with a slash, or nothing. */
 export const prefixOf = (registry: string): string => (registry === "" ? "" : `${registry}/`);

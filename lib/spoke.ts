@@ -2,7 +2,7 @@ import { databaseDigest, databasePrefix } from "./iam/databases.ts";
 import { flowLogGroup } from "./iam/flow-logs.ts";
 import type { ServiceAccountRef } from "./iam/trust.ts";
 import { group } from "./labels.ts";
-import { clusterScopePrefix, hubName, lengthSafe, nameLimits, namespaces } from "./names.ts";
+import { clusterScopePrefix, hubName, lengthSafe, nameLimits, namespaces, type Puller } from "./names.ts";
 import { digestLength } from "./node-groups.ts";
 
 /** The Spoke API, as repos/gitops-system/platform/api defines it. */
@@ -70,7 +70,7 @@ export function spokeNames(prefix: string, name: string) {
     clusterRole: role("cluster"),
     nodeRole: role("node"),
     flowLogRole: role("flow-logs"),
-    identityRole: (identity: SpokeIdentity) => role(identity.replaceAll("_", "-")),
+    identityRole: (identity: SpokeIdentity | Puller) => role(identity.replaceAll("_", "-")),
     addonRole: (addon: string) => role(`addon-${addon.replaceAll("_", "-")}`),
     nodeGroup: lengthSafe(`${cluster}-nodes`, nameLimits.eksNodeGroup),
     /** A further group's; no cluster's name has the underscore, so that no two spokes share one. */

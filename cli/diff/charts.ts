@@ -82,7 +82,8 @@ function checked(release: Release): Release {
   return release;
 }
 
-function merged(below: unknown, above: unknown): unknown {
+/** Helm's values `above` over those `below`. */
+export function merged(below: unknown, above: unknown): unknown {
   if (!isObject(below) || !isObject(above)) return above ?? below;
   const keys = new Set([...Object.keys(below), ...Object.keys(above)]);
   return Object.fromEntries([...keys].map((key) => [key, merged(below[key], above[key])]));

@@ -8,6 +8,7 @@ import { refuse, together, UsageError } from "../usage.ts";
 import { checkAccess } from "./access.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import { checkBackend } from "./backend.ts";
+import { checkEcr, ecrLogins } from "./ecr.ts";
 import { type Finding, type Group, hasWork, note } from "./finding.ts";
 import { checkGit } from "./git.ts";
 import { githubOf } from "./github.ts";
@@ -46,7 +47,8 @@ Checks what a stack needs and says what to do next; it changes nothing.
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
                  deploy keys
   workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens
-  packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials
+  packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials; from
+                 Amazon ECR with your own, which pulumi needs a login for
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
   --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi
@@ -140,10 +142,13 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   ];
 }
 
-async function checkPackages(stack: Stack, { root, connect, offline }: World): Promise<Finding[]> {
-  if (offline) return [note("packages", "are not checked", "run this without --offline")];
+async function checkPackages(stack: Stack, { root, connect, env, offline, run }: World): Promise<Finding[]> {
+  const ofEcr = checkEcr(stack, env);
+  if (offline) return [...ofEcr, note("packages", "are not checked", "run this without --offline")];
   const today = new Date().toISOString().slice(0, 10);
-  return checkReferences(stack, { root, fetch: connect(""), pauses: [1_000, 4_000], today });
+  const { login, findings } = ecrLogins(run);
+  const references = await checkReferences(stack, { root, fetch: connect(""), pauses: [1_000, 4_000], today, login });
+  return [...ofEcr, ...(await findings()), ...references];
 }
 
 /** The environment without the project's own programs, which npm and scripts/run.mjs put first on PATH: Pulumi runs the user's. */

@@ -28,7 +28,7 @@ const imagesOfCharts = ({ imagesRegistry }: Readable): Finding[] =>
         note(
           "images of charts",
           `in ${imagesRegistry} are not checked: only the charts know their tags`,
-          "list them as described in docs/guides/mirrors.md, and check that the mirror has them",
+          "run the script of fleet mirror, which copies them (docs/guides/mirrors.md)",
         ),
       ]
     : [];
@@ -54,8 +54,8 @@ const credentialKey = (reference: Reference) => (reference.kind === "chart" ? "c
 
 /** The credential that the clusters have for a registry that refuses doctor, which decrypts nothing; undefined if there is none. */
 function admittedBy(reference: Reference, encrypted: readonly string[]): string | undefined {
-  if (reference.kind === "image" && isEcr(reference.reference))
-    return "nodes log in to Amazon ECR by their role, which";
+  const place = reference.kind === "chart" ? reference.repository : "reference" in reference && reference.reference;
+  if (place && isEcr(place)) return "the role with which clusters log in to Amazon ECR";
   const key = credentialKey(reference);
   return encrypted.includes(key) ? key : undefined;
 }

@@ -2,13 +2,14 @@ import { addonRoles } from "../../functions/spoke/addon-roles.ts";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { metadataOf } from "../../functions/spoke/parts/handover.ts";
 import { usesPodIdentity } from "../../functions/spoke/pod-identity.ts";
+import { type RoleIdentity, roleSubjects } from "../../functions/spoke/registry-roles.ts";
 import type { Settings } from "../../functions/spoke/settings.ts";
 import { surroundingsOf } from "../../functions/spoke/surroundings.ts";
 import { argocdController, argocdIdentity } from "../../lib/argocd.ts";
 import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
 import { databasesAddon, noDatabases } from "../../lib/iam/databases.ts";
 import { clusterApiController, fleetNames, hubIdentities, hubName, metricsAgent, namespaces } from "../../lib/names.ts";
-import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke.ts";
+import { type SpokeIdentity, spokeNames } from "../../lib/spoke.ts";
 
 /**
  * The bridge of each cluster, from the code that emits it, with facts as AWS would report them: the contract's examples (a version
@@ -97,7 +98,7 @@ export const inRegion = (data: Readonly<Record<string, string>>, other: string):
 export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings): Record<string, string> {
   const names = spokeNames(hub.spokePrefix, spoke.metadata.name);
   const issuer = `https://oidc.eks.${spoke.spec.region}.amazonaws.com/id/${spoke.metadata.name.toUpperCase()}`;
-  const identities = Object.keys(spokeIdentities) as SpokeIdentity[];
+  const identities = Object.keys(roleSubjects({ hub })) as RoleIdentity[];
   const role = (name: string) => arn("iam", `role/${name}`, "");
   return bridgeData(
     metadataOf(

@@ -19,6 +19,8 @@ export interface Client {
   readonly pauses: readonly number[];
   /** Token for GitHub's API, which answers few requests an hour without one. */
   readonly githubToken?: string;
+  /** The header with which a registry at this host lets the caller in, who has a login there. */
+  readonly login?: (host: string) => Promise<string | undefined>;
 }
 
 const timeout = 30_000;

@@ -80,11 +80,16 @@ export type Sources = Pick<Readable, "functionPackage" | "imagesRegistry" | "pac
 /**
  * Everything that the checkout in `root` takes from outside, npm packages and Go modules aside, which their lock files pin.
  * @param sources of one stack; default: upstream's, with the composition function from where any of the stacks has it
+ * @param repositories the folder in which the GitOps repositories lie side by side; default: the project's
  */
-export function projectReferences(root: string, sources: Sources = {}): ProjectReferences {
+export function projectReferences(
+  root: string,
+  sources: Sources = {},
+  repositories = join(root, "repos"),
+): ProjectReferences {
   const { functionPackage, imagesRegistry = "", packagesRegistry = "" } = sources;
   const { mentions, undecided } = fromRepositories(
-    join(root, "repos"),
+    repositories,
     root,
     new Map([
       ["function_package", functionPackage ? new Set([functionPackage]) : functionPackages(root)],

@@ -56,6 +56,8 @@ async function read(client: Client, { host, path, version }: Name, what: "manife
   const headers = what === "manifests" ? { accept: [...indexTypes, ...manifestTypes].join(", ") } : {};
   const first = await ask(client, url, { headers });
   if (first.status !== 401) return first;
+  const own = await client.login?.(host);
+  if (own !== undefined) return ask(client, url, { headers: { ...headers, authorization: own } });
   const address = tokenAddress(first.headers.get("www-authenticate") ?? "");
   if (address === undefined) return first;
   const answer = await ask(client, address);

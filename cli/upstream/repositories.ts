@@ -22,7 +22,7 @@ interface Document {
 export type Values = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The given values, and those that Kustomizations set themselves. */
-function variables(documents: readonly Document[], given: Values): Values {
+export function variables(documents: readonly Pick<Document, "manifest">[], given: Values): Values {
   const found = new Map([...given].map(([name, values]) => [name, new Set(values)]));
   for (const { manifest } of documents)
     for (const [name, value] of Object.entries(manifest.spec?.postBuild?.substitute ?? {}))
@@ -32,7 +32,7 @@ function variables(documents: readonly Document[], given: Values): Values {
 }
 
 /** Every text that `text` can become with these values; undefined where a variable has neither a value nor a default. */
-function texts(text: string, values: Values): string[] | undefined {
+export function texts(text: string, values: Values): string[] | undefined {
   const used = uses(text);
   if (used.some(({ name, hasDefault }) => !hasDefault && !values.has(name))) return undefined;
   let assignments: ReadonlyMap<string, string>[] = [new Map()];

@@ -1,5 +1,6 @@
 import { fromBase64 } from "../../lib/base64.ts";
 import { clusterFacts, type IdentitySource } from "../../lib/bridge-facts.ts";
+import type { Puller } from "../../lib/names.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import { type AnyEksAddon, anyEksAddons, eksAddons, type Spoke } from "./api.ts";
 import { isAuto } from "./auto-mode.ts";
@@ -42,7 +43,7 @@ export function podIdentityProblems(question: Question): SpokeProblem[] {
  * Whether pods get this role so. No pod has that of External Secrets: its store asks for the token of a service account under which none runs
  * (docs/decisions/hub/external-secrets-role-trusts-a-service-account.md), and EKS takes tokens of pods only.
  */
-export const isForPods = (question: Question, identity: SpokeIdentity): boolean =>
+export const isForPods = (question: Question, identity: SpokeIdentity | Puller): boolean =>
   identity !== "external_secrets" && usesPodIdentity(question);
 
 /** The EKS add-ons of a spoke: none with EKS Auto Mode, which has them built in. */

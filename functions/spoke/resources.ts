@@ -1,3 +1,4 @@
+import type { Puller } from "../../lib/names.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import type { AnyEksAddon, FlowLogTraffic } from "./api.ts";
 import type { GatewayService, InterfaceService } from "./endpoints.ts";
@@ -18,7 +19,7 @@ type Undotted<Text extends string> = Text extends `${infer Head}.${infer Tail}` 
 const undotted = <const Text extends string>(text: Text) => text.replace(".", "-") as Undotted<Text>;
 
 /** The roles of a spoke, as the boundary knows them: those of EKS itself, and one for each controller and add-on that acts in AWS. */
-export type RoleName = "cluster" | "node" | "flow-logs" | Dashed<SpokeIdentity> | `addon-${string}`;
+export type RoleName = "cluster" | "node" | "flow-logs" | Dashed<SpokeIdentity | Puller> | `addon-${string}`;
 
 export const addonRoleName = (addon: string): RoleName => `addon-${dashed(addon)}`;
 

@@ -321,6 +321,13 @@ export const exceptions: readonly Exception[] = [
     conditions: [ofFleet, "kms:GrantIsForAWSResource"],
     reason: byTag,
   },
+  // lib/iam/ecr.ts
+  ...["*-hub-source-controller", "*-hub-crossplane-packages"].map((policy) => ({
+    policy,
+    statement: "LogIn",
+    allResources: true,
+    reason: "a login to Amazon ECR knows no resource to name",
+  })),
   // lib/iam/cluster-api.ts
   ...networks("*-hub-cluster-api"),
   {

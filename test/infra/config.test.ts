@@ -375,22 +375,22 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ],
   ["a chart mirror without a scheme", { chartsRegistry: "registry.example.com" }, "chartsRegistry", "oci://host/path"],
   [
-    "a chart mirror in Amazon ECR, to which Flux can't log in",
-    { chartsRegistry: "oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts" },
+    "a chart mirror in Amazon ECR at https://",
+    { chartsRegistry: "https://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts" },
     "chartsRegistry",
-    "passwords live for twelve hours",
+    "pulumi config set chartsRegistry oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts",
   ],
   [
-    "packages in Amazon ECR, to which Crossplane can't log in",
-    { packagesRegistry: "111111111111.dkr.ecr.eu-central-1.amazonaws.com" },
-    "packagesRegistry",
-    "Crossplane has no AWS identity",
+    "a password for charts in Amazon ECR, which expires",
+    { chartsRegistry: "oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts", chartsUsername: "AWS" },
+    "chartsUsername",
+    "Flux logs in with its role",
   ],
   [
-    "a function package in Amazon ECR",
-    { functionPackage: "111111111111.dkr-ecr.eu-central-1.on.aws/function-spoke" },
-    "functionPackage",
-    "Crossplane has no AWS identity",
+    "one registry with a scheme",
+    { registry: "oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com" },
+    "registry",
+    "without a scheme",
   ],
   [
     "an image mirror with a scheme",
@@ -570,6 +570,39 @@ describe("the configuration", () => {
     const found = problems(changes).filter((problem) => problem.key === key);
     expect(found).not.toEqual([]);
     expect(found.map((problem) => JSON.stringify(problem)).join("\n")).toContain(message);
+  });
+
+  describe("with one registry", () => {
+    const registry = "111111111111.dkr.ecr.eu-central-1.amazonaws.com/mirror";
+    const fromRegistry = (changes: Record<string, string>) => {
+      const named = Object.fromEntries(
+        Object.entries({ registry, ...changes }).map(([key, value]) => [own(key), value]),
+      );
+      const values = { ...stackConfig("dev"), ...named };
+      const { settings, problems: found } = readConfig({ project, values, isSecret: () => false, ...region });
+      expect(found).toEqual([]);
+      const { chartsRegistry, imagesRegistry, packagesRegistry, functionPackage } = settings;
+      return { chartsRegistry, imagesRegistry, packagesRegistry, functionPackage };
+    };
+
+    it("takes charts, images, packages and the composition function from it", () => {
+      expect(fromRegistry({ functionPackage: "ghcr.io/example/function-spoke" })).toEqual({
+        chartsRegistry: `oci://${registry}/charts`,
+        imagesRegistry: registry,
+        packagesRegistry: registry,
+        functionPackage: `${registry}/ghcr.io/example/function-spoke`,
+      });
+    });
+
+    it("keeps a mirror that the stack names, and a function on the same host", () => {
+      const functionPackage = "111111111111.dkr.ecr.eu-central-1.amazonaws.com/own/function-spoke";
+      const chartsRegistry = "oci://registry.example/charts";
+      expect(fromRegistry({ functionPackage, chartsRegistry })).toMatchObject({
+        chartsRegistry,
+        imagesRegistry: registry,
+        functionPackage,
+      });
+    });
   });
 
   it("reports every problem at once: what was got, what is allowed, what to do", () => {

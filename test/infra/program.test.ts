@@ -271,6 +271,80 @@ describe("a stack with private mirrors", () => {
   });
 });
 
+describe("a stack with Amazon ECR as the only registry", () => {
+  const registry = "111111111111.dkr.ecr.us-east-1.amazonaws.com/mirror";
+  const pulling = (change: Record<string, string> = {}) =>
+    runStack("dev", { "eks-gitops-fleet:registry": registry, ...change });
+  const rolesOf = ({ resources }: Run) =>
+    resources.filter(({ type }) => type === "aws:iam/role:Role").map(({ inputs }) => String(inputs["name"]));
+
+  it("gives Flux and Crossplane a role each, and the annotations with which their pods get it", async () => {
+    const { resources } = await pulling();
+    const found = (name: string) => resources.find((resource) => id(resource) === name)?.inputs ?? {};
+    const annotations = (name: string) => ({ "eks.amazonaws.com/role-arn": expect.stringContaining(name) });
+    expect(found("kubernetes:helm.sh/v3:Release::flux-release")).toMatchObject({
+      chart: `oci://${registry}/charts/flux2`,
+      values: {
+        sourceController: {
+          serviceAccount: { annotations: annotations("source-controller") },
+          annotations: annotations("source-controller"),
+        },
+      },
+    });
+    expect(found("kubernetes:helm.sh/v3:Release::crossplane-release")).toMatchObject({
+      chart: `oci://${registry}/charts/crossplane`,
+      values: {
+        image: { repository: `${registry}/xpkg.crossplane.io/crossplane/crossplane` },
+        serviceAccount: { customAnnotations: annotations("crossplane-packages") },
+        customAnnotations: annotations("crossplane-packages"),
+      },
+    });
+    for (const [name, namespace, account] of [
+      ["source-controller", "flux-system", "source-controller"],
+      ["crossplane-packages", "crossplane-system", "crossplane"],
+    ])
+      expect(found(`aws:iam/role:Role::${name}-role`)).toMatchObject({
+        name: expect.stringMatching(new RegExp(`-hub-${name}$`)),
+        assumeRolePolicy: expect.stringContaining(`system:serviceaccount:${namespace}:${account}`),
+      });
+  });
+
+  it("tells Git how to log in, and keeps every password out of the state", async () => {
+    const { resources } = await pulling();
+    const bridge = resources.find((resource) => id(resource) === "kubernetes:core/v1:Secret::cluster-secret-bridge");
+    const told = (key: string) => Buffer.from(bridge?.inputs["data"][key], "base64").toString();
+    expect(told("charts_provider")).toBe("aws");
+    expect(told("charts_registry")).toBe(`oci://${registry}/charts`);
+    expect(told("images_prefix")).toBe(`${registry}/`);
+    expect(told("packages_prefix")).toBe(`${registry}/`);
+    expect(told("function_package")).toMatch(`${registry}/ghcr.io/`);
+    expect(told("charts_components")).toBe("[]");
+    expect(JSON.parse(told("source_controller_annotations"))).toEqual({
+      "eks.amazonaws.com/role-arn": told("source_controller_iam_role_arn"),
+    });
+    for (const { type, inputs } of resources)
+      if (type === "kubernetes:helm.sh/v3:Release") expect(inputs).not.toHaveProperty("repositoryOpts");
+  });
+
+  it("has neither role without it", async () => {
+    const extra = (run: Run) => rolesOf(run).filter((name) => /-(source-controller|crossplane-packages)$/.test(name));
+    expect(extra(await runStack("dev", {}))).toEqual([]);
+    expect(extra(await pulling())).toHaveLength(2);
+  });
+
+  it("restarts the pods where they get the roles by EKS Pod Identity, which has an association for each", async () => {
+    const { resources } = await pulling({ "eks-gitops-fleet:hubWorkloadIdentity": "pod-identity" });
+    const associated = resources
+      .filter(({ type }) => type === "aws:eks/podIdentityAssociation:PodIdentityAssociation")
+      .map(({ inputs }) => inputs["serviceAccount"]);
+    expect(associated).toEqual(expect.arrayContaining(["source-controller", "crossplane"]));
+    const flux = resources.find((resource) => id(resource) === "kubernetes:helm.sh/v3:Release::flux-release");
+    expect(flux?.inputs["values"].sourceController.annotations).toMatchObject({
+      "fleet.internal/aws-identity": "PodIdentity",
+    });
+  });
+});
+
 describe("a stack whose Git host tells of pushes", () => {
   const called = (stack: string, change: Record<string, string> = {}) =>
     runStack(stack, { "eks-gitops-fleet:gitReceiver": "github", ...change });

@@ -29,6 +29,7 @@ const argocd = {
 // No one's: put together here, so that nobody finds a token by searching the repository.
 const token = ["ghp", "0123456789abcdefghijklmnopqrstuvwxyz"].join("_");
 const group = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
+const ecr = "111111111111.dkr.ecr.us-east-1.amazonaws.com/mirror";
 const mirrors = {
   [key("chartsRegistry")]: "oci://ghcr.io/example/charts",
   [key("chartsUsername")]: "fleet",
@@ -60,6 +61,11 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
   ],
   [
     "prod",
+    " with Amazon ECR as the only registry",
+    { [key("registry")]: ecr, [key("hubWorkloadIdentity")]: "pod-identity" },
+  ],
+  [
+    "prod",
     " with Grafana over its metrics",
     { [key("metrics")]: "amp", [key("grafana")]: "amg", [key("grafanaAdminGroups")]: JSON.stringify([group]) },
   ],
@@ -76,7 +82,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
       name,
       props: { ...props, ...computed(type, name, props) },
     }));
-    const chartsRegistry = values[key("chartsRegistry")];
+    const chartsRegistry = values[key("chartsRegistry")] ?? (values[key("registry")] && `oci://${ecr}/charts`);
     const configuration: Readonly<Record<string, object>> = {
       ...configurations[stack],
       ...(chartsRegistry ? { "kubernetes-helm-registries": { registries: [chartsRegistry] } } : {}),
@@ -110,6 +116,7 @@ test("every exception on the reasoned list stands for a statement of the program
   const { resources } = await runStack("prod", {
     "eks-gitops-fleet:addonPermissions": addonPermissions,
     "eks-gitops-fleet:clusterApi": "true",
+    [key("registry")]: ecr,
   });
   const held = resources
     .filter(({ type }) => identityPolicyTypes.includes(type))

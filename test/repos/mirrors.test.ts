@@ -114,12 +114,52 @@ describe("a fleet behind mirrors", () => {
   });
 });
 
+describe("a fleet whose registry is Amazon ECR", () => {
+  const registry = "111111111111.dkr.ecr.us-east-1.amazonaws.com/mirror";
+  const inEcr = {
+    ...hub,
+    chartsRegistry: `oci://${registry}/charts`,
+    imagesRegistry: registry,
+    packagesRegistry: registry,
+  };
+  const rendered = render(withAddons("production", addons), { hub: inEcr });
+  const objects = rendered.applied.flatMap((each) => each.objects);
+
+  test("has source-controller log in to every HelmRepository with its role, on hub and spokes", () => {
+    const repositories = ofKind([...objects, ...onHub("platform/charts", inEcr)], "HelmRepository");
+    expect(repositories.length).toBeGreaterThan(5);
+    for (const { metadata, spec } of repositories) {
+      expect(spec, metadata.name).toMatchObject({ type: "oci", provider: "aws", url: inEcr.chartsRegistry });
+      // With a Secret Flux would ignore the provider (source-controller 1.9.5, internal/helm/getter/client_opts.go).
+      expect(spec, metadata.name).not.toHaveProperty("secretRef");
+    }
+  });
+
+  test("gives a spoke's Flux and Crossplane their roles", () => {
+    const values = (release: string) =>
+      ofKind(objects, "HelmRelease").find(({ metadata }) => metadata.name === release)?.spec.values;
+    const role = (name: string) => ({ "eks.amazonaws.com/role-arn": expect.stringMatching(new RegExp(`-${name}$`)) });
+    const source = role("source-controller");
+    const packages = role("crossplane-packages");
+    expect(values(`${rendered.spoke.metadata.name}-flux`)).toMatchObject({
+      sourceController: { serviceAccount: { annotations: source }, annotations: source },
+    });
+    expect(values("crossplane")).toMatchObject({
+      serviceAccount: { customAnnotations: packages },
+      customAnnotations: packages,
+    });
+  });
+});
+
 test("a fleet without mirrors names upstream's images and packages, and no credential", () => {
   const plain = render(withAddons("production", addons), { hub });
   const objects = [...plain.applied.flatMap((each) => each.objects), ...onHub("platform/charts", hub)];
   for (const { metadata, spec } of ofKind(objects, "HelmRelease"))
     expect(JSON.stringify(spec.values), metadata.name).not.toContain("pull-secret");
-  for (const { spec } of ofKind(objects, "HelmRepository")) expect(spec).not.toHaveProperty("secretRef");
+  for (const { spec } of ofKind(objects, "HelmRepository")) {
+    expect(spec).not.toHaveProperty("secretRef");
+    expect(spec.provider).toBe("generic");
+  }
   for (const { spec } of ofKind(objects, "Provider")) {
     expect(spec.package).toMatch(/^xpkg[.]crossplane[.]io\//);
     expect(spec.packagePullSecrets).toEqual([]);

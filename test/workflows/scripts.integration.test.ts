@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -80,6 +80,46 @@ describe("the comparison of a pull request", () => {
       text: expect.stringContaining(`::error::fleet diff could not run (exit code ${code})`),
     });
     expect(existsSync(join(dir, "output"))).toBe(false);
+  });
+});
+
+describe("the login to Amazon ECR", () => {
+  const [step] = (yaml(".github", "actions", "ecr-login", "action.yml") as CompositeAction).runs.steps;
+  const host = "111111111111.dkr.ecr.eu-west-1.amazonaws.com";
+  const login = (registry: string) => {
+    const env = { REGISTRY: registry, RUNNER_TEMP: dir, GITHUB_ENV: join(dir, "env") };
+    return bash(step?.run ?? "", env);
+  };
+
+  test("is kept in a file for the job, which the Kubernetes provider reads, and masked in its log", () => {
+    program("aws", "echo p4ssw0rd");
+    const auth = Buffer.from("AWS:p4ssw0rd").toString("base64");
+    expect(login(host)).toEqual({ status: 0, text: `::add-mask::p4ssw0rd\n::add-mask::${auth}\n` });
+    expect(read("called")).toBe("ecr get-login-password --region eu-west-1\n");
+    const file = join(dir, "ecr-login.json");
+    expect(read("env")).toBe(`PULUMI_K8S_HELM_REGISTRY_CONFIG_PATH=${file}\n`);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ auths: { [host]: { auth } } });
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  test("fails when AWS refuses it, and for a host that is not in ECR", () => {
+    program("aws", "echo AccessDenied >&2; exit 254");
+    expect(login(host)).toEqual({ status: 254, text: "AccessDenied\n" });
+    expect(login("ghcr.io").text).toContain("::error::the variable ECR_REGISTRY is ghcr.io");
+    expect(existsSync(join(dir, "env"))).toBe(false);
+  });
+
+  test("comes before every preview and update of a stack, where a variable names the registry", () => {
+    const runners = Object.values(jobs).filter(({ steps = [] }) =>
+      steps.some(({ run = "" }) => /pulumi (up|preview) --stack|pulumi preview "\$\{flags/.test(run)),
+    );
+    expect(runners.length).toBeGreaterThan(2);
+    for (const { steps = [] } of runners) {
+      const named = steps.findIndex(({ name }) => name === "Log in to Amazon ECR");
+      const first = steps.findIndex(({ run = "" }) => /pulumi (up|preview) /.test(run));
+      expect(named).toBeGreaterThan(0);
+      expect(named).toBeLessThan(first);
+    }
   });
 });
 

@@ -10,7 +10,7 @@ import { type IdentitySource, identityFacts } from "../../../lib/bridge-facts.ts
 import type { DatabaseFacts } from "../../../lib/iam/databases.ts";
 import type { ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { watchLabel } from "../../../lib/labels.ts";
-import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
+import { type SpokeIdentity, sealingScope } from "../../../lib/spoke.ts";
 import { addonRoles } from "../addon-roles.ts";
 import { volumeProvisioner } from "../auto-mode.ts";
 import { bootstrapKustomization, kubeConfigName } from "../chain.ts";
@@ -20,6 +20,7 @@ import { type Fact, fact } from "../facts.ts";
 import { otherKinds } from "../kinds.ts";
 import { anyNodes } from "../node-groups.ts";
 import { runningVersion } from "../plan.ts";
+import { type RoleIdentity, roleSubjects } from "../registry-roles.ts";
 import { dashed, resources } from "../resources.ts";
 import { revisionToBring, stageOf } from "../rollout.ts";
 import { sealingKeyArns } from "../sealing.ts";
@@ -80,7 +81,7 @@ type Source = Pick<Context, "hub" | "settings" | "spoke"> & Surroundings;
 /** The service account behind each identity of the spoke: its controllers and the add-ons that act in AWS. */
 const subjectsOf = (source: Source): Readonly<Record<string, ServiceAccountRef>> => ({
   ...Object.fromEntries(addonRoles(source).map(({ addon, subject }) => [addon, subject])),
-  ...spokeIdentities,
+  ...roleSubjects(source),
 });
 
 /** The facts of the spoke that Git may use. Facts about the fleet come from the hub. */
@@ -141,7 +142,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
  */
 function roleArns(context: Context): Fact<SpokeFacts["roleArns"]> {
   const { observed } = context;
-  const controllers = (Object.keys(spokeIdentities) as SpokeIdentity[]).map(
+  const controllers = (Object.keys(roleSubjects(context)) as RoleIdentity[]).map(
     (identity) => [identity, observed.text(resources.role(dashed(identity)), "arn")] as const,
   );
   const told = fromBase64(observed.get(resources.clusterSecret)?.data ?? {});

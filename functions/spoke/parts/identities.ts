@@ -7,7 +7,7 @@ import { podIdentityTrust, type ServiceAccountRef, serviceAccountTrust, stsAudie
 import { ownKeysOfRole } from "../../../lib/iam/volume-key.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import type { Tags } from "../../../lib/labels.ts";
-import { fleetNames } from "../../../lib/names.ts";
+import { fleetNames, pullers } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
 import { podIdentityAgent } from "../api.ts";
@@ -19,6 +19,7 @@ import { type Fact, fact } from "../facts.ts";
 import { isLetGo } from "../orphan.ts";
 import { fluxIdentities } from "../plan.ts";
 import { hasAssociations, isForPods, toldSource, usesPodIdentity } from "../pod-identity.ts";
+import { pullerRights, type RoleIdentity } from "../registry-roles.ts";
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
 import { volumeKeysOf } from "../volume-key.ts";
 import { argocdPrincipal, composeAssociation, composeEntry, digest } from "./access.ts";
@@ -140,20 +141,16 @@ export function workingAddonRole(context: Context, addon: AddonRole): string | u
 }
 
 /** The role of each controller on the spoke that acts in AWS. */
-function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArgs>> {
+function identityRoles(context: Context): readonly RoleArgs[] {
   const { names } = context;
-  const entries = Object.entries(rights(context)) as [SpokeIdentity, Rights][];
-  return Object.fromEntries(
-    entries.map(([identity, own]) => [
-      identity,
-      {
-        role: dashed(identity),
-        roleName: names.identityRole(identity),
-        ...assumedBy(context, spokeIdentities[identity], isForPods(context, identity)),
-        ...own,
-      } satisfies RoleArgs,
-    ]),
-  ) as unknown as Record<SpokeIdentity, RoleArgs>;
+  const subjects = { ...spokeIdentities, ...pullers };
+  const entries = [...Object.entries(rights(context)), ...pullerRights(context)] as [RoleIdentity, Rights][];
+  return entries.map(([identity, own]) => ({
+    role: dashed(identity),
+    roleName: names.identityRole(identity),
+    ...assumedBy(context, subjects[identity], isForPods(context, identity)),
+    ...own,
+  }));
 }
 
 /**
@@ -163,7 +160,7 @@ function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArg
 export function identitySource(context: Context): Fact<IdentitySource> {
   const isRefused = addonProblems(context).length > 0;
   const roles = [
-    ...Object.values(identityRoles(context)),
+    ...identityRoles(context),
     ...(isRefused ? [] : addonRoles(context).map((each) => addonRole(context, each))),
   ];
   const associations = roles.flatMap(({ role, pods }) => (pods ? [resources.podIdentity(role)] : []));
@@ -235,7 +232,7 @@ export function composeIdentities(context: Context): void {
   composer.managed(resources.oidcProvider, "OpenIDConnectProvider", { issuer }, (known) => ({
     forProvider: { url: known.issuer, clientIdList: [stsAudience], tags: tags() },
   }));
-  for (const role of Object.values(identityRoles(context))) composeRole(context, role);
+  for (const role of identityRoles(context)) composeRole(context, role);
   composeAddonRoles(context);
   for (const principal of principals(context)) access(context, principal);
   composeTeams(context);
@@ -246,7 +243,7 @@ export function identitiesReady(context: Context): Fact<true> {
   const { observed } = context;
   const begun = observed.has(resources.bootstrap);
   const needed = [
-    ...Object.values(identityRoles(context)).flatMap(roleResources),
+    ...identityRoles(context).flatMap(roleResources),
     ...principals(context).map(({ entry, policy, groups }) => (groups && begun ? entry : policy)),
   ];
   return fact("identities", needed.every((resource) => observed.ready(resource)) || undefined);

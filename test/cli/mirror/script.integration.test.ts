@@ -1,0 +1,126 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Mirror, mirrorScript } from "../../../cli/mirror/script.ts";
+
+const ecr = "111111111111.dkr.ecr.eu-west-1.amazonaws.com/mirror";
+const mirror: Mirror = {
+  registry: ecr,
+  charts: [
+    { name: "flux2", version: "2.19.0", repository: "https://charts.example", values: { cli: { image: "it's" } } },
+    { name: "karpenter", version: "1.15.2", repository: "oci://public.ecr.aws/karpenter", values: {} },
+  ],
+  images: ["xpkg.example/a/provider:v1", "quay.io/prometheus/prometheus:v3", `ghcr.io/a/b@sha256:${"0".repeat(64)}`],
+  caches: new Map([["quay.io", ""]]),
+  kubernetesVersion: "1.37",
+};
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** Runs the script with programs that write down how they were called; the AWS CLI knows nothing of what it is asked for. */
+function calls(of: Mirror, repositoriesExist = false): string[] {
+  const folder = mkdtempSync(join(tmpdir(), "mirror-"));
+  folders.push(folder);
+  const log = join(folder, "log");
+  const program = (name: string, body: string) => {
+    writeFileSync(join(folder, name), `#!/bin/bash\necho "${name} $*" >> ${log}\n${body}\n`);
+    chmodSync(join(folder, name), 0o755);
+  };
+  program("aws", `case $2 in describe-*) exit ${repositoriesExist ? 0 : 254} ;; esac`);
+  program("crane", "cat > /dev/null");
+  // As charts print them: with a mirror, from elsewhere, twice, and without a tag.
+  const rendered = [
+    "image: mirror.invalid/ghcr.io/fluxcd/$2:v1",
+    '  image: "mirror.invalid/ghcr.io/fluxcd/$2:v1"',
+    "  - --image=mirror.invalid/quay.io/jetstack/solver:v2",
+    "image: docker.io/other/image:1",
+    "value: mirror.invalid/ghcr.io/fluxcd",
+  ].join("\n");
+  program("helm", `[ $1 != template ] || { cat > ${folder}/values-$2; cat << END\n${rendered}\nEND\n}`);
+  const run = spawnSync("bash", ["-c", mirrorScript(of)], {
+    env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}`, TMPDIR: folder },
+    encoding: "utf8",
+  });
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: "" });
+  return readFileSync(log, "utf8").trim().split("\n");
+}
+
+describe("the script of fleet mirror", () => {
+  it("logs in to Amazon ECR, and creates each repository before anything is pushed to it", () => {
+    const found = calls(mirror);
+    expect(found).toContain(`crane auth login ${ecr.split("/")[0]} --username AWS --password-stdin`);
+    const created = (name: string) =>
+      found.indexOf(
+        `aws ecr create-repository --repository-name mirror/${name} --region eu-west-1 --registry-id 111111111111`,
+      );
+    const copied = (reference: string) => found.indexOf(`crane copy ${reference} ${ecr}/${reference}`);
+    for (const [name, reference] of [
+      ["xpkg.example/a/provider", "xpkg.example/a/provider:v1"],
+      ["ghcr.io/a/b", mirror.images[2] as string],
+      ["ghcr.io/fluxcd/flux2", "ghcr.io/fluxcd/flux2:v1"],
+    ] as const) {
+      expect(created(name), name).toBeGreaterThan(0);
+      expect(copied(reference), name).toBeGreaterThan(created(name));
+    }
+    expect(created("charts/flux2")).toBeGreaterThan(0);
+    const pushed = found.findIndex((call) => call.startsWith("helm push") && call.endsWith(`oci://${ecr}/charts`));
+    expect(pushed).toBeGreaterThan(created("charts/flux2"));
+  });
+
+  it("pulls charts from both kinds of repositories", () => {
+    const pulls = calls(mirror).filter((call) => call.startsWith("helm pull"));
+    expect(pulls).toEqual([
+      expect.stringContaining("helm pull flux2 --repo https://charts.example --version 2.19.0 "),
+      expect.stringContaining("helm pull oci://public.ecr.aws/karpenter/karpenter --version 1.15.2 "),
+    ]);
+  });
+
+  it("copies each image of a chart once, and none that the chart takes from elsewhere", () => {
+    const copies = calls(mirror).filter((call) => call.startsWith("crane copy"));
+    expect(copies.map((call) => call.split(" ")[2])).toEqual([
+      "xpkg.example/a/provider:v1",
+      mirror.images[2],
+      "ghcr.io/fluxcd/flux2:v1",
+      "ghcr.io/fluxcd/karpenter:v1",
+    ]);
+  });
+
+  it("leaves images of a pull-through cache to the first pull, and creates the rule and their repositories", () => {
+    const found = calls(mirror);
+    expect(found).toContainEqual(
+      expect.stringMatching(
+        /^aws ecr create-pull-through-cache-rule --ecr-repository-prefix mirror\/quay.io --upstream-registry-url quay.io /,
+      ),
+    );
+    for (const name of ["quay.io/prometheus/prometheus", "quay.io/jetstack/solver"])
+      expect(found).toContainEqual(expect.stringContaining(`create-repository --repository-name mirror/${name} `));
+  });
+
+  it("names the credential of an upstream registry", () => {
+    const secret = "arn:aws:secretsmanager:eu-west-1:111111111111:secret:ecr-pullthroughcache/github";
+    expect(mirrorScript({ ...mirror, caches: new Map([["ghcr.io", secret]]) })).toContain(
+      `--upstream-registry-url ghcr.io --credential-arn ${secret}`,
+    );
+  });
+
+  it("creates nothing that exists, and calls no AWS for another registry", () => {
+    expect(calls(mirror, true).filter((call) => call.includes("create-"))).toEqual([]);
+    const other = calls({ ...mirror, registry: "registry.example/mirror", caches: new Map() });
+    expect(other.filter((call) => call.startsWith("aws") || call.includes("login"))).toEqual([]);
+    expect(other).toContain(
+      "crane copy quay.io/prometheus/prometheus:v3 registry.example/mirror/quay.io/prometheus/prometheus:v3",
+    );
+  });
+
+  it("takes a registry without a path", () => {
+    const host = ecr.split("/")[0] as string;
+    const found = calls({ ...mirror, registry: host });
+    expect(found).toContainEqual(expect.stringContaining("create-repository --repository-name charts/flux2 "));
+    expect(found).toContainEqual(expect.stringContaining("--ecr-repository-prefix quay.io "));
+  });
+});
