@@ -114,8 +114,11 @@ function ofJob(job: Job, events: readonly string[]): string[] {
   // The right to write a release is the right to push: only the runner's own programs and pinned actions may have it.
   const writes = rights.some(([name, level]) => name === "contents" && level !== "read");
   if (writes && !(job.environment === "release" && runsNoCode(job))) found.push("no job writes to the repository");
-  if (actionsOf(job).some((action) => action.startsWith("pulumi/actions@")) && job["runs-on"] !== ownRunner)
-    found.push(`a job that talks to a hub runs on ${ownRunner}: not every runner reaches its endpoint`);
+  const hubRunner = events.includes("pull_request") ? previewRunner : ownRunner;
+  if (actionsOf(job).some((action) => action.startsWith("pulumi/actions@")) && job["runs-on"] !== hubRunner)
+    found.push(
+      `a job that talks to a hub runs on ${hubRunner}: not every runner reaches its endpoint, and no pull request's code runs where updates do`,
+    );
   if (rights.some(([, level]) => level === "write") && (job.steps ?? []).some(caches))
     found.push("a job with more than the right to read takes nothing from a cache, which other jobs have filled");
   if (events.includes("pull_request")) {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { commentLimit } from "../../cli/diff/fit.ts";
 import { marker } from "../../cli/diff/markdown.ts";
 import { type CompositeAction, inlined, type Workflow } from "./rules.ts";
 import { scriptFolder } from "./support.ts";
@@ -116,32 +117,14 @@ describe("the look for newer AMI releases", () => {
   });
 });
 
-describe("previews that can decrypt the state", () => {
-  const required = () =>
-    runs("reviewers", "Require reviewers", { ...jobs["reviewers"]?.env, GITHUB_REPOSITORY: "org/fleet" });
-
-  test("run where every environment of theirs asks for reviewers other than the author", () => {
-    program("gh", "echo true");
-    expect(required()).toEqual({ status: 0, text: "" });
-    const query = '.protection_rules[] | select(.type == "required_reviewers") | .prevent_self_review';
-    const stacks = jobs["preview"]?.strategy?.matrix["stack"] ?? [];
-    expect(read("called").trim().split("\n")).toEqual(
-      stacks.map((stack) => `api repos/org/fleet/environments/${stack}-preview --jq ${query}`),
-    );
-  });
-
-  test.for([
-    ["asks for no reviewers", "case $2 in */prod-preview) ;; *) echo true;; esac", "prod-preview has no"],
-    [
-      "lets the author approve",
-      "case $2 in */prod-preview) echo false;; *) echo true;; esac",
-      "In the environment prod-preview the author of a pull request may approve",
-    ],
-    ["is not there", "echo 'gh: Not Found (HTTP 404)' >&2; exit 1", "does not show the environment dev-preview"],
-  ])("don't run where an environment %s", ([, script, message]) => {
-    program("gh", script as string);
-    expect(required()).toEqual({ status: 1, text: expect.stringContaining(message as string) });
-  });
+test("the comment on a pull request ends with a note that the pull request's own code wrote it", () => {
+  writeFileSync(join(dir, "comment.md"), marker);
+  expect(runs("comment", "Add who wrote it", {})).toMatchObject({ status: 0 });
+  const comment = read("comment.md");
+  expect(comment.startsWith(marker)).toBe(true);
+  expect(comment).toMatch(/Written by the code of this pull request: .* can change what this comment says\.<\/sub>\n$/);
+  // GitHub rejects a comment of more than 65,536 characters.
+  expect(commentLimit + comment.length - marker.length).toBeLessThanOrEqual(65_536);
 });
 
 describe("a preview offline", () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
 import { functionPackage } from "../../functions/spoke/package/function.ts";
+import { environmentOf, purposes, sharedEnvironments, stackEnvironments } from "../../lib/github-environments.ts";
 import { compare } from "../../lib/version.ts";
 import { variables } from "../aws/environment.ts";
 import { areas } from "../mutation/areas.ts";
@@ -106,6 +107,11 @@ describe("a pull request", () => {
   test("gets previews that can decrypt the state behind reviewers, or offline without any role, never both", () => {
     const { preview, reviewers, offline } = jobs;
     const own = "github.event.pull_request.head.repo.full_name == github.repository && vars.PREVIEW";
+    const environments = stacks.map((stack) => `${stack}-preview`).join(" ");
+    expect(scripts(reviewers)).toBe(`node scripts/github-environments.ts ${environments}`);
+    expect(reviewers?.permissions).toEqual({ actions: "read", contents: "read" });
+    // Not on the runner of updates.
+    expect(preview?.["runs-on"]).toBe("$" + "{{ vars.PREVIEW_RUNNER || 'ubuntu-latest' }}");
     expect([preview?.needs, preview?.if, reviewers?.if]).toEqual([
       "reviewers",
       `${own} != 'offline'`,
@@ -199,7 +205,9 @@ describe("every night", () => {
 
 describe("a machine of ours that runs as root", () => {
   const onMachine = names.flatMap((name) =>
-    Object.entries(workflow(name).jobs).filter(([, job]) => /vars\.(TEST|PREVIEW)_RUNNER/.test(job["runs-on"] ?? "")),
+    Object.entries(workflow(name).jobs).filter(
+      ([, job]) => /vars\.(TEST|PREVIEW)_RUNNER/.test(job["runs-on"] ?? "") && job.environment === undefined,
+    ),
   );
 
   test("is there for all tests and for previews offline", () => {
@@ -225,6 +233,18 @@ describe("a merge", () => {
     const { up } = workflow("up").jobs;
     expect(up?.environment).toBe("$" + "{{ inputs.stack }}");
     expect(scripts(up)).toContain('pulumi up --stack "$STACK" --yes --non-interactive --policy-pack policies');
+  });
+
+  test("starts only while both environments of a stack have their rules", () => {
+    const { environments, changes, up } = workflow("up").jobs;
+    expect(scripts(environments)).toBe('node scripts/github-environments.ts "$STACK" "$STACK-main"');
+    expect([environments?.permissions, environments?.environment]).toEqual([
+      { actions: "read", contents: "read" },
+      undefined,
+    ]);
+    expect([changes?.needs, up?.needs]).toEqual(["environments", "changes"]);
+    for (const job of Object.values(jobs))
+      expect(job.permissions).toEqual({ actions: "read", contents: "read", "id-token": "write" });
   });
 
   test("shows the preview of a stack to whoever lets it through", () => {
@@ -331,6 +351,34 @@ describe("a release", () => {
       "actions/download-artifact",
       "sigstore/cosign-installer",
     ]);
+  });
+});
+
+describe("the environments", () => {
+  const environments = names.flatMap((name) =>
+    Object.values(workflow(name).jobs).flatMap(({ environment, strategy }) => {
+      const of = strategy?.matrix["stack"] ?? stacks;
+      return environment === undefined ? [] : of.map((stack) => environment.replace(/\$\{\{ [\w.]+ \}\}/, stack));
+    }),
+  );
+
+  test("of all jobs have a rule, which fleet doctor and infra/ci know", () => {
+    const rules = Object.assign({}, sharedEnvironments, ...stacks.map(stackEnvironments));
+    expect([...new Set(environments)].sort()).toEqual(Object.keys(rules).sort());
+  });
+
+  test("with a role have one of infra/ci", () => {
+    const assuming = names.flatMap((name) =>
+      Object.values(workflow(name).jobs).flatMap(({ environment = "", steps: all = [] }) =>
+        all.some(({ uses = "" }) => uses.startsWith("aws-actions/configure-aws-credentials@"))
+          ? [environment.replace(/\$\{\{ [\w.]+ \}\}/, "dev")]
+          : [],
+      ),
+    );
+    const roles = purposes
+      .filter((purpose) => purpose !== "rollouts")
+      .map((purpose) => environmentOf(purpose, "dev").environment);
+    expect([...new Set(assuming)].sort()).toEqual([...roles].sort());
   });
 });
 
