@@ -121,6 +121,12 @@ function ofJob(job: Job, events: readonly string[]): string[] {
     );
   if (rights.some(([, level]) => level === "write") && (job.steps ?? []).some(caches))
     found.push("a job with more than the right to read takes nothing from a cache, which other jobs have filled");
+  // What a job may publish or sign, code of any package that it installs may too. A job that takes a role needs its packages for Pulumi.
+  const publishes = rights.some(
+    ([name, level]) => level === "write" && (name === "packages" || job.environment === "release"),
+  );
+  if (publishes && (job.steps ?? []).some(({ run = "" }) => /\bnpm (ci|install|run|test)\b|\bnpx node\b/.test(run)))
+    found.push("a job that publishes installs no packages: another job builds, and hands over files");
   if (events.includes("pull_request")) {
     if (job["runs-on"]?.includes("vars.") && !job.if?.includes(sameRepository))
       found.push("a runner of our own runs no code of forks");

@@ -19,7 +19,7 @@ const jobsOf = (name: string) =>
   ).jobs;
 const jobs: Workflow["jobs"] = Object.assign(
   {},
-  ...["pull-request", "release", "node-releases", "aws-proof", "up", "drift"].map(jobsOf),
+  ...["pull-request", "aws-proof", "release", "node-releases", "up", "drift"].map(jobsOf),
 );
 
 const { at, program, read, bash } = scriptFolder();
@@ -216,11 +216,40 @@ describe("a release", () => {
     expect(read("summary")).toContain("`pulumi config set functionPackage ghcr.io/org/function`");
   });
 
-  test.for(["function", "package"])("is built for both processors, as the job %s pushes it", (job) => {
+  test("is built for both processors", () => {
     program("npx", 'echo "host/project/function:v1.2.3 layout"');
-    expect(runs(job, "Build the package", {})).toMatchObject({ status: 0 });
+    expect(runs("build", "Build the package", {})).toMatchObject({ status: 0 });
     expect(read("called")).toBe("node functions/spoke/package/main.ts\n");
     expect(read("output")).toBe("reference=host/project/function:v1.2.3\nlayout=layout\n");
+  });
+
+  test("is handed over by its checksum, from the job that built it to the one that publishes it", () => {
+    for (const name of ["layout", "commands", "image"]) {
+      mkdirSync(join(dir, name, "blobs"), { recursive: true });
+      writeFileSync(join(dir, name, "blobs", "x"), name);
+    }
+    expect(runs("build", "Pack the files", { FUNCTION: "layout", COMMANDS: "commands", IMAGE: "image" })).toEqual({
+      status: 0,
+      text: "",
+    });
+    const [, CHECKSUMS = ""] = /^checksums<<END\n(.*)\nEND\n$/s.exec(read("output")) ?? [];
+    expect(CHECKSUMS.split("\n")).toHaveLength(3);
+    const unpack = (job: string, checksums = CHECKSUMS) => {
+      rmSync(join(dir, "unpacked"), { recursive: true, force: true });
+      return runs(job, "Compare the checksums, and unpack", { CHECKSUMS: checksums }).status;
+    };
+    for (const [job, name] of [
+      ["function", "layout"],
+      ["cli", "commands"],
+      ["image", "image"],
+    ] as const) {
+      expect(unpack(job)).toBe(0);
+      expect(read("unpacked/blobs/x")).toBe(name);
+    }
+    expect(unpack("function", "")).not.toBe(0);
+    writeFileSync(join(dir, "release", "function.tar"), "other");
+    expect(unpack("function")).not.toBe(0);
+    expect(existsSync(join(dir, "unpacked"))).toBe(false);
   });
 
   test("fails when it can't be signed", () => {
@@ -292,17 +321,16 @@ describe("a release", () => {
 });
 
 describe("the commands of a release", () => {
-  const publish = (made: string, tag = "v1.2.3") =>
-    runs("cli", "Publish", { TAG: tag, NPM: "11.19.1", PACKAGE: made, FOLDER: "/made" });
+  const publish = (made: string, tag = "v1.2.3") => runs("cli", "Publish", { TAG: tag, NPM: "11.19.1", PACKAGE: made });
 
   test("are built under the repository's owner, as an npm package and as an image with kubectl", () => {
     const env = { RUNNER_TEMP: "/temp", GITHUB_REPOSITORY: "Org/fleets" };
     program("npx", 'echo "@org/fleet@1.2.3 /temp/cli/package"');
-    expect(runs("cli", "Build the commands", env)).toMatchObject({ status: 0 });
+    expect(runs("build", "Build the commands", env)).toMatchObject({ status: 0 });
     expect(read("output")).toBe("package=@org/fleet@1.2.3\nfolder=/temp/cli/package\n");
     program("npx", 'echo "fleet:v1.2.3 /temp/cli/layout"');
-    expect(runs("image", "Build the image", env)).toMatchObject({ status: 0 });
-    expect(read("output")).toContain("name=fleet:v1.2.3\nlayout=/temp/cli/layout\ncrane=/temp/crane\n");
+    expect(runs("build", "Build the image", env)).toMatchObject({ status: 0 });
+    expect(read("output")).toContain("name=fleet:v1.2.3\nlayout=/temp/cli/layout\n");
     expect(read("called")).toBe(
       "node scripts/cli-package/main.ts /temp/cli --repository Org/fleets\n" +
         "node scripts/cli-package/main.ts /temp/cli --repository Org/fleets --image --kubectl /temp/kubectl\n",
@@ -312,7 +340,9 @@ describe("the commands of a release", () => {
   test("are published to npm with their provenance, in the version that the tag names", () => {
     program("npx", "");
     expect(publish("@org/fleet@1.2.3")).toMatchObject({ status: 0 });
-    expect(read("called")).toBe("--yes npm@11.19.1 publish /made --provenance --access public\n");
+    expect(read("called")).toBe(
+      "--yes --ignore-scripts npm@11.19.1 publish ./unpacked --provenance --access public --ignore-scripts\n",
+    );
     expect(read("summary")).toBe("Published `@org/fleet@1.2.3` to npm.\n");
   });
 

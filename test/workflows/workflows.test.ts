@@ -310,10 +310,22 @@ describe("a release", () => {
     expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('CRANE" push'));
   });
 
+  test("publishes what a job without rights has built, and only that", () => {
+    const { build, function: functionJob, cli, image } = workflow("release").jobs;
+    expect(build?.permissions).toEqual({ contents: "read" });
+    const checksums = "$" + "{{ needs.build.outputs.checksums }}";
+    for (const job of [functionJob, cli, image]) {
+      const unpack = job?.steps?.find(({ name }) => name === "Compare the checksums, and unpack");
+      expect([[job?.needs].flat()[0], unpack?.env]).toEqual(["build", { CHECKSUMS: checksums }]);
+    }
+    const proof = workflow("aws-proof").jobs;
+    expect([proof["build"]?.permissions, proof["package"]?.needs]).toEqual([{ contents: "read" }, "build"]);
+  });
+
   test("publishes the commands in the function's version, each with no right but those that it takes", () => {
     expect(`v${packageJson.version}`).toBe(functionPackage.version);
     const { cli, image } = workflow("release").jobs;
-    for (const job of [cli, image]) expect([job?.needs, job?.environment]).toEqual([["proven", "function"], "release"]);
+    for (const job of [cli, image]) expect([job?.needs, job?.environment]).toEqual([["build", "function"], "release"]);
     expect(cli?.permissions).toEqual({ contents: "read", "id-token": "write" });
     expect(image?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
     // The versions of npm that take the workflow's own token: docs/decisions/fleet-commands/npm-trusts-the-release-workflow.md.
@@ -323,11 +335,9 @@ describe("a release", () => {
 
   test("publishes nothing before the unit and integration tests have passed", () => {
     const { jobs } = workflow("release");
-    const text = scripts(jobs["function"]);
-    for (const kind of ["unit", "integration"]) {
-      expect(text).toContain(`npm run test:${kind}\n`);
-      expect(text.indexOf(`npm run test:${kind}\n`)).toBeLessThan(text.indexOf('CRANE" push'));
-    }
+    const text = scripts(jobs["build"]);
+    for (const kind of ["unit", "integration"]) expect(text).toContain(`npm run test:${kind}\n`);
+    expect(jobs["function"]?.needs).toBe("build");
     const publishing = Object.entries(jobs).filter(([, { environment }]) => environment === "release");
     const waiting = publishing.filter(([, { needs = [] }]) => [needs].flat().includes("function"));
     expect(publishing.map(([name]) => name)).toEqual(["function", ...waiting.map(([name]) => name)]);
@@ -408,8 +418,8 @@ describe("the proof on AWS", () => {
 
   test("comes before a release, which nothing goes past", () => {
     const release = workflow("release").jobs;
-    expect(release["function"]?.needs).toBe("proven");
-    expect(release["function"]?.if).toBeUndefined();
+    expect([release["build"]?.needs, release["function"]?.needs]).toEqual(["proven", "build"]);
+    expect([release["build"]?.if, release["function"]?.if]).toEqual([undefined, undefined]);
     expect(scripts(release["proven"])).toContain("gh run list --workflow aws-proof.yml");
   });
 });
@@ -510,6 +520,11 @@ jobs:
       "a stored secret",
       good.replace("npm test", "npm test\n        env:\n          T: $" + "{{ secrets.T }}"),
       "no secret is stored",
+    ],
+    [
+      "packages of npm beside a right to publish",
+      rights("packages: write").replace("npm test", "npm ci"),
+      "a job that publishes installs no packages",
     ],
     [
       "keys of AWS",
