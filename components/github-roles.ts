@@ -73,8 +73,13 @@ export interface GitHubRolesArgs {
  * @throws a user error when a purpose needs a repository that is missing
  * @example
  * const project = { name: "acme/fleet", id: "456789", subjectPrefix: "repo:acme@123456/fleet@456789" };
- * const place = { accountId: "111122223333", region: "eu-central-1" };
- * const roles = new GitHubRoles("ci", { ...place, fleet: "fleet", stack: "prod", repositories: { project } });
+ * const roles = new GitHubRoles("ci", {
+ *   fleet: "fleet",
+ *   accountId: "111122223333",
+ *   region: "eu-central-1",
+ *   stack: "prod",
+ *   repositories: { project },
+ * });
  */
 export class GitHubRoles extends pulumi.ComponentResource {
   /** ARN of each role by its purpose. */
