@@ -29,6 +29,7 @@ export { Flux, type FluxArgs } from "./flux.ts";
 export { FluxSync, type FluxSyncArgs } from "./flux-sync.ts";
 export { type GitAuthentication, GitCredentials, type GitCredentialsArgs } from "./git-credentials.ts";
 export { GitReceiver, type GitReceiverArgs } from "./git-receiver.ts";
+export { GitHubRoles, type GitHubRolesArgs } from "./github-roles.ts";
 export { GrafanaWorkspace, type GrafanaWorkspaceArgs } from "./grafana-workspace.ts";
 export { HelmAddon, type HelmAddonArgs, type Registries } from "./helm-addon.ts";
 export { HubCluster, type HubClusterArgs } from "./hub-cluster.ts";

@@ -37,6 +37,11 @@ export interface ServiceRoleArgs {
    */
   readonly permissionsBoundary?: pulumi.Input<string> | undefined;
   /**
+   * Longest session of the role in seconds, from 3600 to 43200.
+   * @default 3600
+   */
+  readonly maxSessionDuration?: number;
+  /**
    * Tags of the role.
    * @default those of the AWS provider (`aws:defaultTags`)
    */
@@ -57,7 +62,7 @@ export class ServiceRole extends pulumi.ComponentResource {
   constructor(name: string, args: ServiceRoleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ServiceRole", name, {}, opts);
     const { roleName = name, description, trust, managedPolicies = [], policy, furtherPolicies = {} } = args;
-    const { permissionsBoundary, tags } = args;
+    const { permissionsBoundary, maxSessionDuration, tags } = args;
     const { partition } = aws.getPartitionOutput({}, { parent: this });
     this.role = new aws.iam.Role(
       `${name}-role`,
@@ -66,6 +71,7 @@ export class ServiceRole extends pulumi.ComponentResource {
         description,
         assumeRolePolicy: pulumi.jsonStringify(trust),
         permissionsBoundary,
+        maxSessionDuration,
         tags,
       },
       { parent: this },

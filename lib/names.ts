@@ -133,6 +133,8 @@ export function fleetNames(fleet: string) {
     addonBoundaryPolicy: `${fleet}-addon-boundary`,
     /** Of the roles of control planes with EKS Auto Mode. */
     autoModeBoundaryPolicy: `${fleet}-auto-mode-boundary`,
+    /** Of a job of GitHub's workflows; the boundary of these roles and their policies begin so too. */
+    ciRole: (purpose: string) => `${fleet}-ci-${purpose}`,
     /** Crossplane's territory: clusters, roles and log groups whose names begin so. No hub name does. */
     spokePrefix: `${fleet}-spoke-`,
     secretsKeyAlias: `alias/${fleet}-secrets`,

@@ -1,7 +1,7 @@
 /** Keeps a comment within the size that GitHub accepts. */
 
-/** Maximum number of characters of a comment on GitHub. */
-export const commentLimit = 65_536;
+/** Maximum number of characters of a comment. GitHub accepts 65,536, and pull-request.yml appends a note. */
+export const commentLimit = 65_000;
 
 export interface Section {
   readonly opening: string;

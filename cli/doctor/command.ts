@@ -12,7 +12,9 @@ import { checkEcr, ecrLogins } from "./ecr.ts";
 import { type Finding, type Group, hasWork, note } from "./finding.ts";
 import { checkGit } from "./git.ts";
 import { githubOf } from "./github.ts";
+import { checkEnvironments } from "./github-environments.ts";
 import { checkRoles } from "./github-roles.ts";
+import { checkRunner } from "./github-runners.ts";
 import { checkHub } from "./hub.ts";
 import { checkLogin } from "./login.ts";
 import { checkNetwork, checkProxy } from "./network.ts";
@@ -46,7 +48,8 @@ Checks what a stack needs and says what to do next; it changes nothing.
   volumes        EBS can use the keys in volumeKeys, and the account's default key is one that roles of spokes may use
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
                  deploy keys
-  workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens
+  workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens; environments at GitHub
+                 restrict branches and require reviewers; the self-hosted runner takes only jobs of the main branch
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials; from
                  Amazon ECR with your own, which pulumi needs a login for
 
@@ -116,7 +119,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const github = githubOf({ env, run, connect });
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, network, access, secrets, volumes, git, workflows] = await Promise.all([
+  const [backend, quotas, hub, network, access, secrets, volumes, git, roles, ...workflows] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
@@ -126,6 +129,8 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     login.known ? checkVolumeKeys(stack, aws) : [],
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"], github }),
     login.known ? checkRoles(stack, { root, run, aws, github }) : [],
+    checkEnvironments(stack, { root, run, github }),
+    checkRunner(stack, { root, run, github }),
   ]);
   return [
     { name: "AWS login", findings: login.findings },
@@ -137,7 +142,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "secrets", findings: secrets },
     { name: "volumes", findings: volumes },
     { name: "Git hosts", findings: git },
-    { name: "workflows", findings: workflows },
+    { name: "workflows", findings: [...roles, ...workflows.flat()] },
     { name: "packages", findings: await packages },
   ];
 }

@@ -1,5 +1,7 @@
 import { GetRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { actionsIssuer, isGitHubCloud } from "../../lib/github-api.ts";
+import { environmentOf, purposes } from "../../lib/github-environments.ts";
+import { jobs } from "../../lib/iam/github-roles.ts";
 import { admits, admitsOtherOwners, type StoredPolicy, trustedSubjects } from "../../lib/iam/github-trust.ts";
 import { type ProjectCopy, placeOf, projectCopy } from "../init/pipelines.ts";
 import { type AwsConfig, isMissing, untold } from "./aws.ts";
@@ -8,7 +10,7 @@ import { type Ask, type GitHub, logInToGitHub, unansweredBy } from "./github.ts"
 import type { Run } from "./process.ts";
 import type { Stack } from "./stack.ts";
 
-type Place = Pick<ProjectCopy, "host" | "path">;
+export type Place = Pick<ProjectCopy, "host" | "path">;
 
 /** A role that jobs of an environment assume. */
 interface Role {
@@ -20,13 +22,21 @@ const guide = "docs/guides/pull-requests.md#roles-of-the-workflows";
 /** Name of what is found out about all roles together. */
 const all = "roles of workflows";
 
-/** The environments whose jobs have a role, by the workflows of this project and of gitops-system. */
-function environments({ name }: Stack): { readonly project: readonly string[]; readonly system: readonly string[] } {
-  const stack = name.split("/").at(-1) ?? name;
-  return {
-    project: [stack, `${stack}-main`, `${stack}-preview`, "node-releases", "aws-proof"],
-    system: ["rollouts"], // docs/guides/rings.md
-  };
+/** The last part of a stack's name, after which its environments are named. */
+export const environmentsOf = ({ name }: Stack): string => name.split("/").at(-1) ?? name;
+
+export interface Places {
+  /** This project's repository, which has the workflows. */
+  readonly project: Place | undefined;
+  /** gitops-system. */
+  readonly system: Place | undefined;
+}
+
+/** The repositories with workflows that are at GitHub. */
+export async function placesOf({ settings }: Stack, root: string, run: Run): Promise<Places> {
+  const atGitHub = (place: Place | undefined) => (place !== undefined && isGitHubCloud(place.host) ? place : undefined);
+  const project = await projectCopy(root, undefined, run);
+  return { project: atGitHub(project), system: atGitHub(placeOf(settings.gitopsSystemRepoUrl ?? "")) };
 }
 
 /** The roles that the environments of a repository name; those without a role, or that don't exist, are left out. */
@@ -155,16 +165,14 @@ export interface RolesOptions {
 export async function checkRoles(stack: Stack, { root, run, aws, github }: RolesOptions): Promise<Finding[]> {
   if (stack.embedded || stack.region === undefined) return [];
   const iam = new IAMClient({ ...aws, region: stack.region });
-  const { project, system } = environments(stack);
-  const asked = [
-    { place: await projectCopy(root, undefined, run), names: project },
-    { place: placeOf(stack.settings.gitopsSystemRepoUrl ?? ""), names: system },
-  ];
-  const found = asked.map(async ({ place, names }) =>
-    place !== undefined && isGitHubCloud(place.host)
-      ? ofRepository({ place, names, accounts: stack.accounts, iam, github })
-      : [],
-  );
+  const places = await placesOf(stack, root, run);
+  const found = (["project", "system"] as const).map(async (repository) => {
+    const place = places[repository];
+    const names = purposes
+      .filter((purpose) => jobs[purpose].repository === repository)
+      .map((purpose) => environmentOf(purpose, environmentsOf(stack)).environment);
+    return place === undefined ? [] : ofRepository({ place, names, accounts: stack.accounts, iam, github });
+  });
   // What holds for all roles is said once.
   return [...new Map((await Promise.all(found)).flat().map((finding) => [finding.name, finding])).values()];
 }

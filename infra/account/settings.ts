@@ -1,13 +1,11 @@
-import * as pulumi from "@pulumi/pulumi";
-import { userError } from "../../components/user-error.ts";
 import { partitionOf } from "../../lib/iam/policy.ts";
-import { describeProblems, type Problem } from "../../lib/problems.ts";
-import { allowedAccounts, regionList, secretsKeyArn } from "../account-keys.ts";
+import type { Problem } from "../../lib/problems.ts";
+import { regionList, secretsKeyArn } from "../account-keys.ts";
 import { placeLengthRules } from "../account-rules.ts";
 import { addonPermissionList } from "../addon-keys.ts";
 import { addonRules } from "../addon-rules.ts";
-import { type RawConfig, readKey, readKeys } from "../config.ts";
-import { type Key, setCommandOf } from "../forms.ts";
+import type { RawConfig } from "../config.ts";
+import { loadOwnSettings, type Read, readOwnKeys, type SettingsOf } from "../own-stack.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
 import { tagRules } from "../tag-rules.ts";
@@ -25,18 +23,7 @@ const keys = {
   volumeKeys: hubKeys.volumeKeys,
 } as const;
 
-type Name = keyof typeof keys;
-type Settings = { readonly [K in Name]: (typeof keys)[K] extends Key<infer T> ? T : never };
-
-/** With the credentials of a wrong account, Crossplane would get its rights there. */
-function accountRule(raw: RawConfig): Problem[] {
-  const name = "allowedAccountIds";
-  const { problem, value = [] } = readKey({ ...raw, project: "aws" }, name, allowedAccounts);
-  if (problem === undefined && value.length > 0) return [];
-  const { allowed } = allowedAccounts;
-  const found = problem ?? { what: "is empty", got: "[]", allowed };
-  return [{ ...found, key: `aws:${name}`, remedy: setCommandOf(`aws:${name}`, allowedAccounts) }];
-}
+type Settings = SettingsOf<typeof keys>;
 
 /** The lengths follow from regions and key; of the account's own ID only the number of digits counts. */
 function lengthRules({ fleet, secretsKeyArn: keyArn, regions, volumeKeys = [] }: Partial<Settings>): Problem[] {
@@ -48,24 +35,11 @@ function lengthRules({ fleet, secretsKeyArn: keyArn, regions, volumeKeys = [] }:
 }
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
-export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>; problems: readonly Problem[] } {
-  const { values: settings, problems } = readKeys(raw, keys);
-  const known = Object.keys(raw.values).filter((key) => key.startsWith(`${raw.project}:`));
-  const unknown = known
-    .map((key) => key.slice(raw.project.length + 1))
-    .filter((name) => !Object.hasOwn(keys, name))
-    .map((name) => ({
-      key: name,
-      what: "is not a key of this project",
-      got: name,
-      allowed: Object.keys(keys).join(", "),
-      remedy: `pulumi config rm ${name}`,
-    }));
+export function readAccountConfig(raw: RawConfig): Read<typeof keys> {
+  const { settings, problems } = readOwnKeys(raw, keys);
   return {
     settings,
     problems: [
-      ...unknown,
-      ...accountRule(raw),
       ...problems,
       ...fleetNameRule(settings),
       ...addonRules(settings),
@@ -76,18 +50,4 @@ export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>
   };
 }
 
-/**
- * The settings of the account's stack.
- * @throws a user error that lists every problem, before any resource is registered.
- */
-export function loadAccountSettings(): Settings {
-  const project = pulumi.getProject();
-  const { settings, problems } = readAccountConfig({
-    project,
-    values: pulumi.runtime.allConfig(),
-    isSecret: () => false,
-    region: undefined,
-  });
-  if (problems.length === 0) return settings as Settings;
-  throw userError(describeProblems(`the configuration of stack ${pulumi.getStack()}`, problems));
-}
+export const loadAccountSettings = (): Settings => loadOwnSettings(readAccountConfig);

@@ -27,7 +27,9 @@ export function computed(type: string, name: string, inputs: Properties): Record
       };
     }
     case "aws:iam/openIdConnectProvider:OpenIdConnectProvider":
-      return { arn: `arn:aws:iam::${account}:oidc-provider/${issuer}` };
+      return {
+        arn: `arn:aws:iam::${account}:oidc-provider/${String(inputs["url"] ?? issuer).replace("https://", "")}`,
+      };
     case "eks:index:ManagedNodeGroup":
       return { nodeGroup: { nodeGroupName: inputs["nodeGroupName"] } };
     case "aws:eks/cluster:Cluster":

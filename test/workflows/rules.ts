@@ -114,10 +114,19 @@ function ofJob(job: Job, events: readonly string[]): string[] {
   // The right to write a release is the right to push: only the runner's own programs and pinned actions may have it.
   const writes = rights.some(([name, level]) => name === "contents" && level !== "read");
   if (writes && !(job.environment === "release" && runsNoCode(job))) found.push("no job writes to the repository");
-  if (actionsOf(job).some((action) => action.startsWith("pulumi/actions@")) && job["runs-on"] !== ownRunner)
-    found.push(`a job that talks to a hub runs on ${ownRunner}: not every runner reaches its endpoint`);
+  const hubRunner = events.includes("pull_request") ? previewRunner : ownRunner;
+  if (actionsOf(job).some((action) => action.startsWith("pulumi/actions@")) && job["runs-on"] !== hubRunner)
+    found.push(
+      `a job that talks to a hub runs on ${hubRunner}: not every runner reaches its endpoint, and no pull request's code runs where updates do`,
+    );
   if (rights.some(([, level]) => level === "write") && (job.steps ?? []).some(caches))
     found.push("a job with more than the right to read takes nothing from a cache, which other jobs have filled");
+  // What a job may publish or sign, code of any package that it installs may too. A job that takes a role needs its packages for Pulumi.
+  const publishes = rights.some(
+    ([name, level]) => level === "write" && (name === "packages" || job.environment === "release"),
+  );
+  if (publishes && (job.steps ?? []).some(({ run = "" }) => /\bnpm (ci|install|run|test)\b|\bnpx node\b/.test(run)))
+    found.push("a job that publishes installs no packages: another job builds, and hands over files");
   if (events.includes("pull_request")) {
     if (job["runs-on"]?.includes("vars.") && !job.if?.includes(sameRepository))
       found.push("a runner of our own runs no code of forks");

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { commentLimit } from "../../cli/diff/fit.ts";
 import { marker } from "../../cli/diff/markdown.ts";
 import { type CompositeAction, inlined, type Workflow } from "./rules.ts";
 import { scriptFolder } from "./support.ts";
@@ -18,7 +19,7 @@ const jobsOf = (name: string) =>
   ).jobs;
 const jobs: Workflow["jobs"] = Object.assign(
   {},
-  ...["pull-request", "release", "node-releases", "aws-proof", "up", "drift"].map(jobsOf),
+  ...["pull-request", "aws-proof", "release", "node-releases", "up", "drift"].map(jobsOf),
 );
 
 const { at, program, read, bash } = scriptFolder();
@@ -156,32 +157,14 @@ describe("the look for newer AMI releases", () => {
   });
 });
 
-describe("previews that can decrypt the state", () => {
-  const required = () =>
-    runs("reviewers", "Require reviewers", { ...jobs["reviewers"]?.env, GITHUB_REPOSITORY: "org/fleet" });
-
-  test("run where every environment of theirs asks for reviewers other than the author", () => {
-    program("gh", "echo true");
-    expect(required()).toEqual({ status: 0, text: "" });
-    const query = '.protection_rules[] | select(.type == "required_reviewers") | .prevent_self_review';
-    const stacks = jobs["preview"]?.strategy?.matrix["stack"] ?? [];
-    expect(read("called").trim().split("\n")).toEqual(
-      stacks.map((stack) => `api repos/org/fleet/environments/${stack}-preview --jq ${query}`),
-    );
-  });
-
-  test.for([
-    ["asks for no reviewers", "case $2 in */prod-preview) ;; *) echo true;; esac", "prod-preview has no"],
-    [
-      "lets the author approve",
-      "case $2 in */prod-preview) echo false;; *) echo true;; esac",
-      "In the environment prod-preview the author of a pull request may approve",
-    ],
-    ["is not there", "echo 'gh: Not Found (HTTP 404)' >&2; exit 1", "does not show the environment dev-preview"],
-  ])("don't run where an environment %s", ([, script, message]) => {
-    program("gh", script as string);
-    expect(required()).toEqual({ status: 1, text: expect.stringContaining(message as string) });
-  });
+test("the comment on a pull request ends with a note that the pull request's own code wrote it", () => {
+  writeFileSync(join(dir, "comment.md"), marker);
+  expect(runs("comment", "Add who wrote it", {})).toMatchObject({ status: 0 });
+  const comment = read("comment.md");
+  expect(comment.startsWith(marker)).toBe(true);
+  expect(comment).toMatch(/Written by the code of this pull request: .* can change what this comment says\.<\/sub>\n$/);
+  // GitHub rejects a comment of more than 65,536 characters.
+  expect(commentLimit + comment.length - marker.length).toBeLessThanOrEqual(65_536);
 });
 
 describe("a preview offline", () => {
@@ -273,11 +256,40 @@ describe("a release", () => {
     expect(read("summary")).toContain("`pulumi config set functionPackage ghcr.io/org/function`");
   });
 
-  test.for(["function", "package"])("is built for both processors, as the job %s pushes it", (job) => {
+  test("is built for both processors", () => {
     program("npx", 'echo "host/project/function:v1.2.3 layout"');
-    expect(runs(job, "Build the package", {})).toMatchObject({ status: 0 });
+    expect(runs("build", "Build the package", {})).toMatchObject({ status: 0 });
     expect(read("called")).toBe("node functions/spoke/package/main.ts\n");
     expect(read("output")).toBe("reference=host/project/function:v1.2.3\nlayout=layout\n");
+  });
+
+  test("is handed over by its checksum, from the job that built it to the one that publishes it", () => {
+    for (const name of ["layout", "commands", "image"]) {
+      mkdirSync(join(dir, name, "blobs"), { recursive: true });
+      writeFileSync(join(dir, name, "blobs", "x"), name);
+    }
+    expect(runs("build", "Pack the files", { FUNCTION: "layout", COMMANDS: "commands", IMAGE: "image" })).toEqual({
+      status: 0,
+      text: "",
+    });
+    const [, CHECKSUMS = ""] = /^checksums<<END\n(.*)\nEND\n$/s.exec(read("output")) ?? [];
+    expect(CHECKSUMS.split("\n")).toHaveLength(3);
+    const unpack = (job: string, checksums = CHECKSUMS) => {
+      rmSync(join(dir, "unpacked"), { recursive: true, force: true });
+      return runs(job, "Compare the checksums, and unpack", { CHECKSUMS: checksums }).status;
+    };
+    for (const [job, name] of [
+      ["function", "layout"],
+      ["cli", "commands"],
+      ["image", "image"],
+    ] as const) {
+      expect(unpack(job)).toBe(0);
+      expect(read("unpacked/blobs/x")).toBe(name);
+    }
+    expect(unpack("function", "")).not.toBe(0);
+    writeFileSync(join(dir, "release", "function.tar"), "other");
+    expect(unpack("function")).not.toBe(0);
+    expect(existsSync(join(dir, "unpacked"))).toBe(false);
   });
 
   test("fails when it can't be signed", () => {
@@ -349,17 +361,16 @@ describe("a release", () => {
 });
 
 describe("the commands of a release", () => {
-  const publish = (made: string, tag = "v1.2.3") =>
-    runs("cli", "Publish", { TAG: tag, NPM: "11.19.1", PACKAGE: made, FOLDER: "/made" });
+  const publish = (made: string, tag = "v1.2.3") => runs("cli", "Publish", { TAG: tag, NPM: "11.19.1", PACKAGE: made });
 
   test("are built under the repository's owner, as an npm package and as an image with kubectl", () => {
     const env = { RUNNER_TEMP: "/temp", GITHUB_REPOSITORY: "Org/fleets" };
     program("npx", 'echo "@org/fleet@1.2.3 /temp/cli/package"');
-    expect(runs("cli", "Build the commands", env)).toMatchObject({ status: 0 });
+    expect(runs("build", "Build the commands", env)).toMatchObject({ status: 0 });
     expect(read("output")).toBe("package=@org/fleet@1.2.3\nfolder=/temp/cli/package\n");
     program("npx", 'echo "fleet:v1.2.3 /temp/cli/layout"');
-    expect(runs("image", "Build the image", env)).toMatchObject({ status: 0 });
-    expect(read("output")).toContain("name=fleet:v1.2.3\nlayout=/temp/cli/layout\ncrane=/temp/crane\n");
+    expect(runs("build", "Build the image", env)).toMatchObject({ status: 0 });
+    expect(read("output")).toContain("name=fleet:v1.2.3\nlayout=/temp/cli/layout\n");
     expect(read("called")).toBe(
       "node scripts/cli-package/main.ts /temp/cli --repository Org/fleets\n" +
         "node scripts/cli-package/main.ts /temp/cli --repository Org/fleets --image --kubectl /temp/kubectl\n",
@@ -369,7 +380,9 @@ describe("the commands of a release", () => {
   test("are published to npm with their provenance, in the version that the tag names", () => {
     program("npx", "");
     expect(publish("@org/fleet@1.2.3")).toMatchObject({ status: 0 });
-    expect(read("called")).toBe("--yes npm@11.19.1 publish /made --provenance --access public\n");
+    expect(read("called")).toBe(
+      "--yes --ignore-scripts npm@11.19.1 publish ./unpacked --provenance --access public --ignore-scripts\n",
+    );
     expect(read("summary")).toBe("Published `@org/fleet@1.2.3` to npm.\n");
   });
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
 import { functionPackage } from "../../functions/spoke/package/function.ts";
+import { environmentOf, purposes, sharedEnvironments, stackEnvironments } from "../../lib/github-environments.ts";
 import { compare } from "../../lib/version.ts";
 import { variables } from "../aws/environment.ts";
 import { areas } from "../mutation/areas.ts";
@@ -106,6 +107,11 @@ describe("a pull request", () => {
   test("gets previews that can decrypt the state behind reviewers, or offline without any role, never both", () => {
     const { preview, reviewers, offline } = jobs;
     const own = "github.event.pull_request.head.repo.full_name == github.repository && vars.PREVIEW";
+    const environments = stacks.map((stack) => `${stack}-preview`).join(" ");
+    expect(scripts(reviewers)).toBe(`node scripts/github-environments.ts ${environments}`);
+    expect(reviewers?.permissions).toEqual({ actions: "read", contents: "read" });
+    // Not on the runner of updates.
+    expect(preview?.["runs-on"]).toBe("$" + "{{ vars.PREVIEW_RUNNER || 'ubuntu-latest' }}");
     expect([preview?.needs, preview?.if, reviewers?.if]).toEqual([
       "reviewers",
       `${own} != 'offline'`,
@@ -199,7 +205,9 @@ describe("every night", () => {
 
 describe("a machine of ours that runs as root", () => {
   const onMachine = names.flatMap((name) =>
-    Object.entries(workflow(name).jobs).filter(([, job]) => /vars\.(TEST|PREVIEW)_RUNNER/.test(job["runs-on"] ?? "")),
+    Object.entries(workflow(name).jobs).filter(
+      ([, job]) => /vars\.(TEST|PREVIEW)_RUNNER/.test(job["runs-on"] ?? "") && job.environment === undefined,
+    ),
   );
 
   test("is there for all tests and for previews offline", () => {
@@ -225,6 +233,18 @@ describe("a merge", () => {
     const { up } = workflow("up").jobs;
     expect(up?.environment).toBe("$" + "{{ inputs.stack }}");
     expect(scripts(up)).toContain('pulumi up --stack "$STACK" --yes --non-interactive --policy-pack policies');
+  });
+
+  test("starts only while both environments of a stack have their rules", () => {
+    const { environments, changes, up } = workflow("up").jobs;
+    expect(scripts(environments)).toBe('node scripts/github-environments.ts "$STACK" "$STACK-main"');
+    expect([environments?.permissions, environments?.environment]).toEqual([
+      { actions: "read", contents: "read" },
+      undefined,
+    ]);
+    expect([changes?.needs, up?.needs]).toEqual(["environments", "changes"]);
+    for (const job of Object.values(jobs))
+      expect(job.permissions).toEqual({ actions: "read", contents: "read", "id-token": "write" });
   });
 
   test("shows the preview of a stack to whoever lets it through", () => {
@@ -290,10 +310,22 @@ describe("a release", () => {
     expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('CRANE" push'));
   });
 
+  test("publishes what a job without rights has built, and only that", () => {
+    const { build, function: functionJob, cli, image } = workflow("release").jobs;
+    expect(build?.permissions).toEqual({ contents: "read" });
+    const checksums = "$" + "{{ needs.build.outputs.checksums }}";
+    for (const job of [functionJob, cli, image]) {
+      const unpack = job?.steps?.find(({ name }) => name === "Compare the checksums, and unpack");
+      expect([[job?.needs].flat()[0], unpack?.env]).toEqual(["build", { CHECKSUMS: checksums }]);
+    }
+    const proof = workflow("aws-proof").jobs;
+    expect([proof["build"]?.permissions, proof["package"]?.needs]).toEqual([{ contents: "read" }, "build"]);
+  });
+
   test("publishes the commands in the function's version, each with no right but those that it takes", () => {
     expect(`v${packageJson.version}`).toBe(functionPackage.version);
     const { cli, image } = workflow("release").jobs;
-    for (const job of [cli, image]) expect([job?.needs, job?.environment]).toEqual([["proven", "function"], "release"]);
+    for (const job of [cli, image]) expect([job?.needs, job?.environment]).toEqual([["build", "function"], "release"]);
     expect(cli?.permissions).toEqual({ contents: "read", "id-token": "write" });
     expect(image?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
     // The versions of npm that take the workflow's own token: docs/decisions/fleet-commands/npm-trusts-the-release-workflow.md.
@@ -303,11 +335,9 @@ describe("a release", () => {
 
   test("publishes nothing before the unit and integration tests have passed", () => {
     const { jobs } = workflow("release");
-    const text = scripts(jobs["function"]);
-    for (const kind of ["unit", "integration"]) {
-      expect(text).toContain(`npm run test:${kind}\n`);
-      expect(text.indexOf(`npm run test:${kind}\n`)).toBeLessThan(text.indexOf('CRANE" push'));
-    }
+    const text = scripts(jobs["build"]);
+    for (const kind of ["unit", "integration"]) expect(text).toContain(`npm run test:${kind}\n`);
+    expect(jobs["function"]?.needs).toBe("build");
     const publishing = Object.entries(jobs).filter(([, { environment }]) => environment === "release");
     const waiting = publishing.filter(([, { needs = [] }]) => [needs].flat().includes("function"));
     expect(publishing.map(([name]) => name)).toEqual(["function", ...waiting.map(([name]) => name)]);
@@ -331,6 +361,34 @@ describe("a release", () => {
       "actions/download-artifact",
       "sigstore/cosign-installer",
     ]);
+  });
+});
+
+describe("the environments", () => {
+  const environments = names.flatMap((name) =>
+    Object.values(workflow(name).jobs).flatMap(({ environment, strategy }) => {
+      const of = strategy?.matrix["stack"] ?? stacks;
+      return environment === undefined ? [] : of.map((stack) => environment.replace(/\$\{\{ [\w.]+ \}\}/, stack));
+    }),
+  );
+
+  test("of all jobs have a rule, which fleet doctor and infra/ci know", () => {
+    const rules = Object.assign({}, sharedEnvironments, ...stacks.map(stackEnvironments));
+    expect([...new Set(environments)].sort()).toEqual(Object.keys(rules).sort());
+  });
+
+  test("with a role have one of infra/ci", () => {
+    const assuming = names.flatMap((name) =>
+      Object.values(workflow(name).jobs).flatMap(({ environment = "", steps: all = [] }) =>
+        all.some(({ uses = "" }) => uses.startsWith("aws-actions/configure-aws-credentials@"))
+          ? [environment.replace(/\$\{\{ [\w.]+ \}\}/, "dev")]
+          : [],
+      ),
+    );
+    const roles = purposes
+      .filter((purpose) => purpose !== "rollouts")
+      .map((purpose) => environmentOf(purpose, "dev").environment);
+    expect([...new Set(assuming)].sort()).toEqual([...roles].sort());
   });
 });
 
@@ -360,8 +418,8 @@ describe("the proof on AWS", () => {
 
   test("comes before a release, which nothing goes past", () => {
     const release = workflow("release").jobs;
-    expect(release["function"]?.needs).toBe("proven");
-    expect(release["function"]?.if).toBeUndefined();
+    expect([release["build"]?.needs, release["function"]?.needs]).toEqual(["proven", "build"]);
+    expect([release["build"]?.if, release["function"]?.if]).toEqual([undefined, undefined]);
     expect(scripts(release["proven"])).toContain("gh run list --workflow aws-proof.yml");
   });
 });
@@ -462,6 +520,11 @@ jobs:
       "a stored secret",
       good.replace("npm test", "npm test\n        env:\n          T: $" + "{{ secrets.T }}"),
       "no secret is stored",
+    ],
+    [
+      "packages of npm beside a right to publish",
+      rights("packages: write").replace("npm test", "npm ci"),
+      "a job that publishes installs no packages",
     ],
     [
       "keys of AWS",

@@ -35,6 +35,66 @@ export const recorded = {
   variable: (value: string): Answer => ({
     body: { name: "AWS_ROLE_ARN", value, created_at: "2026-09-01T08:00:00Z", updated_at: "2026-09-01T08:00:00Z" },
   }),
+  /** `GET /repos/{owner}/{repo}/environments`. */
+  environments: (...names: readonly string[]): Answer => ({
+    body: { total_count: names.length, environments: names.map((name) => ({ name })) },
+  }),
+  /** `GET /repos/{owner}/{repo}/environments/{environment}`. */
+  environment: (
+    reviewers: false | { readonly others: boolean; readonly bypass?: boolean },
+    policy: object | null,
+  ): Answer => ({
+    body: {
+      can_admins_bypass: reviewers === false ? true : (reviewers.bypass ?? false),
+      protection_rules: [
+        ...(reviewers === false
+          ? []
+          : [
+              {
+                id: 1,
+                type: "required_reviewers",
+                prevent_self_review: reviewers.others,
+                reviewers: [{ type: "Team", reviewer: { id: 7, slug: "platform" } }],
+              },
+            ]),
+        ...(policy === null ? [] : [{ id: 2, type: "branch_policy" }]),
+      ],
+      deployment_branch_policy: policy,
+    },
+  }),
+  /** `deployment_branch_policy` of an environment. */
+  custom: { protected_branches: false, custom_branch_policies: true },
+  protected: { protected_branches: true, custom_branch_policies: false },
+  /** `GET /repos/{owner}/{repo}/environments/{environment}/deployment-branch-policies`. */
+  branches: (...refs: readonly (readonly [type: string, name: string])[]): Answer => ({
+    body: {
+      total_count: refs.length,
+      branch_policies: refs.map(([type, name], id) => ({ id, node_id: "x", name, type })),
+    },
+  }),
+  /** `GET /orgs/{org}/actions/runner-groups`. */
+  groups: (...groups: readonly object[]): Answer => ({
+    body: {
+      total_count: groups.length,
+      runner_groups: groups.map((group, index) => ({
+        ...{ id: index + 1, name: `group-${index + 1}`, visibility: "selected", default: false },
+        ...{ restricted_to_workflows: false, selected_workflows: [], ...group },
+      })),
+    },
+  }),
+  /** `GET /orgs/{org}/actions/runner-groups/{id}/runners`, and that of a repository. */
+  runners: (...runners: readonly { readonly label: string; readonly ephemeral: boolean }[]): Answer => ({
+    body: {
+      total_count: runners.length,
+      runners: runners.map(({ label, ephemeral }, id) => ({
+        ...{ id, name: `runner-${id}`, os: "linux", status: "online", busy: false, ephemeral },
+        labels: [
+          { id: 1, name: "self-hosted", type: "read-only" },
+          { id: 2, name: label, type: "custom" },
+        ],
+      })),
+    },
+  }),
   /** `GET /orgs/{org}`, of which an owner sees more. */
   organization: (more: object = {}): Answer => ({ body: { login: "acme", id: 123456, type: "Organization", ...more } }),
   /** Of a repository under its former name; GitHub's address is absolute. */
