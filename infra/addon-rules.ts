@@ -1,17 +1,28 @@
-import { addonBoundary, addonIamActions, isAddonAction, reachesOthersIam } from "../lib/iam/addons.ts";
+import {
+  type AddonPermission,
+  addonBoundary,
+  addonIamActions,
+  isAddonAction,
+  reachesOthersIam,
+} from "../lib/iam/addons.ts";
 import { remoteWrite } from "../lib/iam/metrics.ts";
 import { arns, policyLimits } from "../lib/iam/policy.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
 
 /** The longest that any region and account make a boundary. */
-const longestScope = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };
+export const longestScope = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };
 
 /** What a workspace for metrics adds (infra/metrics.ts). */
 const ofMetrics = remoteWrite(arns(longestScope).metricsWorkspace(`ws-${"0".repeat(36)}`));
 
+/** What a stack permits add-ons: its own list, and writing metrics. */
+export const permittedIn = ({ addonPermissions = [], metrics }: Readable): readonly AddonPermission[] =>
+  metrics === "amp" ? [...addonPermissions, ofMetrics] : addonPermissions;
+
 /** What add-ons are permitted gives nobody other rights, and fits into a policy. */
-export function addonRules({ addonPermissions = [], fleet, metrics }: Readable): Problem[] {
+export function addonRules(settings: Readable): Problem[] {
+  const { addonPermissions = [], fleet } = settings;
   const key = "addonPermissions";
   const refused = addonPermissions.flatMap(({ actions }) => actions.filter((action) => !isAddonAction(action)));
   const problems: Problem[] = refused.map((action) => ({
@@ -35,8 +46,7 @@ export function addonRules({ addonPermissions = [], fleet, metrics }: Readable):
       remedy:
         "give these calls an entry of their own, with the roles that are passed and the profiles that are changed",
     });
-  const permitted = metrics === "amp" ? [...addonPermissions, ofMetrics] : addonPermissions;
-  const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet }, permitted));
+  const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet }, permittedIn(settings)));
   if (addonPermissions.length > 0 && length > policyLimits.managed)
     problems.push({
       key,

@@ -83,7 +83,10 @@ const grafana = grafanaArgs && new GrafanaWorkspace("grafana", grafanaArgs);
 
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
 const podTrust = hub.podTrust(cluster, nodes);
-const places = { fleet: settings.fleet, scope: spokeScope(settings, account), tags };
+const places = {
+  ...{ fleet: settings.fleet, tags, denials: settings.boundaryStatements },
+  scope: spokeScope(settings, account),
+};
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(places));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(places, tenants));
 new FleetBoundary("auto-mode-boundary", autoModeBoundaryArgs(places));
@@ -104,7 +107,7 @@ const identities = hubIdentities({
 });
 const agent = metrics && metricsRole(settings, podTrust, metrics, tags);
 const argocd = argocdIdentities(settings, account, podTrust, tags);
-const makesClusters = clusterApi(settings, account, podTrust, tags);
+const makesClusters = clusterApi(settings, account, podTrust, places);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };

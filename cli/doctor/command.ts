@@ -8,6 +8,7 @@ import { refuse, together, UsageError } from "../usage.ts";
 import { checkAccess } from "./access.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import { checkBackend } from "./backend.ts";
+import { checkBoundary } from "./boundary.ts";
 import { type Finding, type Group, hasWork, note } from "./finding.ts";
 import { checkGit } from "./git.ts";
 import { githubOf } from "./github.ts";
@@ -39,6 +40,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
                  and IAM roles, against what is in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's; the first pulumi up can reach its endpoint
   network        the regions are allowed and reach the internet (VPC Block Public Access); the subnets of vpcId; a proxy
+  boundary       the policy of permissionsBoundary exists
   access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
   secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
@@ -112,7 +114,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const github = githubOf({ env, run, connect });
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, network, access, secrets, git, workflows] = await Promise.all([
+  const [backend, quotas, hub, network, access, secrets, git, workflows, boundary] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
@@ -121,6 +123,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     login.known ? checkSecrets(stack, aws) : [],
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"], github }),
     login.known ? checkRoles(stack, { root, run, aws, github }) : [],
+    login.known ? checkBoundary(stack, aws) : [],
   ]);
   return [
     { name: "AWS login", findings: login.findings },
@@ -128,6 +131,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "quotas", findings: quotas },
     { name: "hub", findings: hub },
     { name: "network", findings: [...network, ...checkProxy(env)] },
+    { name: "permissions boundary", findings: boundary },
     { name: "access to the hub", findings: access },
     { name: "secrets", findings: secrets },
     { name: "Git hosts", findings: git },

@@ -34,7 +34,7 @@ const place = pulumi.output(awsAccount()).apply(({ accountId, partition, dnsSuff
   return { accountId, partition, dnsSuffix, region, otherRegions };
 });
 const source: BoundarySource = {
-  ...{ fleet, tags, secretsOf: hub },
+  ...{ fleet, tags, secretsOf: hub, denials: settings.boundaryStatements },
   scope: place.apply(({ dnsSuffix: _, ...scope }): Scope => scope),
 };
 

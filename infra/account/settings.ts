@@ -6,6 +6,7 @@ import { allowedAccounts, regionList, secretsKeyArn } from "../account-keys.ts";
 import { placeLengthRules } from "../account-rules.ts";
 import { addonPermissionList } from "../addon-keys.ts";
 import { addonRules } from "../addon-rules.ts";
+import { denialLengthRules, ownBoundaryRule } from "../boundary-rules.ts";
 import { type RawConfig, readKey, readKeys } from "../config.ts";
 import { type Key, setCommandOf } from "../forms.ts";
 import { fleetNameRule } from "../rules.ts";
@@ -20,6 +21,7 @@ const keys = {
   regions: regionList,
   addonPermissions: addonPermissionList,
   permissionsBoundary: hubKeys.permissionsBoundary,
+  boundaryStatements: hubKeys.boundaryStatements,
   tags: hubKeys.tags,
 } as const;
 
@@ -37,12 +39,16 @@ function accountRule(raw: RawConfig): Problem[] {
 }
 
 /** The lengths follow from regions and key; of the account's own ID only the number of digits counts. */
-function lengthRules({ fleet, secretsKeyArn: keyArn, regions }: Partial<Settings>): Problem[] {
+function lengthRules(settings: Partial<Settings>): Problem[] {
+  const { fleet, secretsKeyArn: keyArn, regions, addonPermissions = [], boundaryStatements } = settings;
   if (fleet === undefined || keyArn === undefined || regions === undefined) return [];
   const secretsOf = hubOf(keyArn);
   const [region = secretsOf.region, ...otherRegions] = regions;
   const scope = { partition: partitionOf(region), accountId: "0".repeat(12), region, otherRegions };
-  return placeLengthRules("regions", { fleet, scope, secretsOf });
+  return [
+    ...placeLengthRules("regions", { fleet, scope, secretsOf }),
+    ...denialLengthRules({ fleet, scope, secretsOf, addonPermissions }, boundaryStatements),
+  ];
 }
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
@@ -68,6 +74,7 @@ export function readAccountConfig(raw: RawConfig): { settings: Partial<Settings>
       ...fleetNameRule(settings),
       ...addonRules(settings),
       ...lengthRules(settings),
+      ...ownBoundaryRule(settings),
       ...tagRules(settings),
     ],
   };

@@ -22,6 +22,8 @@ beforeAll(async () => {
     [`${project}:secretsKeyArn`]: secretsKeyArn,
     [`${project}:regions`]: ["eu-west-1", "eu-west-2"],
     [`${project}:addonPermissions`]: [{ actions: ["route53:ListHostedZones"] }],
+    [`${project}:permissionsBoundary`]: "arn:aws:iam::222222222222:policy/company",
+    [`${project}:boundaryStatements`]: [{ Effect: "Deny", Action: "organizations:*", Resource: "*" }],
   });
   // A ceiling, not a measure: it loads the provider SDKs, on machines that do other things too.
 }, 120_000);
@@ -118,6 +120,16 @@ describe("an account besides the hub's", () => {
     expect(may("kms:Decrypt", secretsKeyArn.replace("1234", "5678"), via)).toBe(false);
   });
 
+  it("has the statements of a company in every boundary, and its boundary on Crossplane's role", () => {
+    for (const name of ["fleet", "tenant", "auto-mode", "addon"])
+      expect(document(`${name}-boundary-policy`).Statement, name).toContainEqual({
+        Effect: "Deny",
+        Action: ["organizations:*"],
+        Resource: ["*"],
+      });
+    expect(inputs("crossplane-role")["permissionsBoundary"]).toBe("arn:aws:iam::222222222222:policy/company");
+  });
+
   it("permits add-ons what its own stack says", () => {
     expect(document("addon-boundary-policy").Statement[0]).toMatchObject({ Action: ["route53:ListHostedZones"] });
   });
@@ -144,6 +156,7 @@ describe("the configuration of an account's stack", () => {
     });
   const complete = {
     ...{ fleet: "fleet", secretsKeyArn, regions: "[]", addonPermissions: "[]", permissionsBoundary: "", tags: "{}" },
+    boundaryStatements: "[]",
   };
 
   it("has the keys that its Pulumi.yaml describes", () => {
@@ -162,6 +175,7 @@ describe("the configuration of an account's stack", () => {
       "secretsKeyArn",
       "regions",
       "permissionsBoundary",
+      "boundaryStatements",
       "addonPermissions",
       "tags.Name",
     ]);

@@ -7,6 +7,7 @@ import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
 import { alertRules } from "../../infra/alert-rules.ts";
 import { fromBase64 } from "../../lib/base64.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
+import { fleetBoundaries } from "../../lib/names.ts";
 import { refusal } from "../repos/support/admission.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";
 import { allowed, readPolicy } from "../support/iam.ts";
@@ -178,6 +179,31 @@ describe("a stack with tags of a company", () => {
     const { env } = cluster["vpcCniOptions"].configurationValues;
     expect(JSON.parse(env.ADDITIONAL_ENI_TAGS)).toEqual({ ...tags, ...own });
     expect(JSON.parse((made.outputs["bridgeData"] as Record<string, string>)["company_tags"] ?? "")).toEqual(tags);
+  });
+});
+
+describe("a stack with the boundary of a company", () => {
+  const denial = { Effect: "Deny", Action: "organizations:*", Resource: "*" };
+  const boundary = "arn:aws:iam::222222222222:policy/company";
+
+  it("has its statements in every boundary of spokes, add-ons, applications and Cluster API, and it on every role", async () => {
+    const { resources } = await runStack("dev", {
+      "eks-gitops-fleet:permissionsBoundary": boundary,
+      "eks-gitops-fleet:boundaryStatements": JSON.stringify([denial]),
+      "eks-gitops-fleet:addonPermissions": '[{"actions":["route53:ListHostedZones"]}]',
+      "eks-gitops-fleet:clusterApi": "true",
+      "eks-gitops-fleet:metrics": "amp",
+      "eks-gitops-fleet:grafana": "amg",
+      "eks-gitops-fleet:argocdSpokes": "true",
+      "eks-gitops-fleet:argocdClusterSecret": "true",
+    });
+    const ofType = (type: string) => resources.filter((resource) => resource.type === type);
+    const statements = new Map(
+      ofType("aws:iam/policy:Policy").map(({ inputs }) => [inputs["name"], JSON.parse(inputs["policy"]).Statement]),
+    );
+    for (const name of fleetBoundaries("fleet-dev")) expect(statements.get(name), name).toContainEqual(denial);
+    for (const { inputs } of ofType("aws:iam/role:Role"))
+      expect(inputs["permissionsBoundary"], inputs["name"]).toBe(boundary);
   });
 });
 
