@@ -4,6 +4,7 @@ import { type CrossplaneScope, crossplanePolicies } from "../lib/iam/crossplane.
 import {
   arns,
   dnsSuffix,
+  noPath,
   type PolicyDocument,
   partitionOf,
   policyLimits,
@@ -66,6 +67,7 @@ export function accountRules({
   volumeKeys = [],
   sealingKeys,
   fleet,
+  rolePath = noPath,
 }: Readable): Problem[] {
   const remove = "remove one of the two";
   const repeated = [
@@ -96,7 +98,7 @@ export function accountRules({
         ];
   const found = [...repeated, ...mixed, ...scopeRules(accounts, sealingKeys)];
   if (fleet === undefined || repeated.length > 0) return found;
-  const place = { fleet, scope: { ...longest, otherRegions: spokeRegions }, volumeKeys };
+  const place = { fleet, scope: { ...longest, rolePath, otherRegions: spokeRegions }, volumeKeys };
   if (accounts.length + spokeRegions.length === 0) return [...found, ...boundaryRules("fleet", place)];
   return [...found, ...tooMany(place, accounts)];
 }
@@ -170,7 +172,7 @@ function tooMany(place: Place, accounts: Accounts): Problem[] {
   const maker = fleetNames(place.fleet).identityRole("crossplane");
   const lengths = makerLengths(place, {
     hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
-    otherAccounts: accounts.map(({ id }) => arns({ ...longest, accountId: id }).role(maker)),
+    otherAccounts: accounts.map(({ id }) => arns({ ...place.scope, accountId: id }).role(maker)),
   });
   const remedy = "give some accounts a fleet of their own";
   return [

@@ -3,11 +3,10 @@ import { EncryptionKey } from "../components/encryption-key.ts";
 import { FleetBoundary } from "../components/fleet-boundary.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import { clusterApiPolicy } from "../lib/iam/cluster-api.ts";
-import { clusterApiBoundary } from "../lib/iam/cluster-api-boundary.ts";
-import type { Tags } from "../lib/labels.ts";
 import { clusterApiController, fleetNames } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
-import type { PodTrust } from "./hub.ts";
+import { type BoundarySource, clusterApiBoundaryArgs } from "./boundaries.ts";
+import { ofEveryRole, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -24,10 +23,11 @@ export function clusterApi(
   settings: Settings,
   account: AwsAccount,
   podTrust: PodTrust,
-  tags: Tags,
+  places: BoundarySource,
 ): ClusterApi | undefined {
   if (!settings.clusterApi) return undefined;
-  const { fleet, kmsDeletionWindowDays, permissionsBoundary } = settings;
+  const { fleet, kmsDeletionWindowDays } = settings;
+  const { tags } = places;
   const names = fleetNames(fleet);
   const key = new EncryptionKey("cluster-api", {
     description: `Kubernetes secrets of clusters of fleet ${fleet} that Cluster API makes`,
@@ -37,12 +37,7 @@ export function clusterApi(
     // Whatever the stack says: without clusterApi the key would go while clusters that only Kubernetes knows are encrypted with it.
     protect: true,
   });
-  const boundary = new FleetBoundary("cluster-api-boundary", {
-    policyName: names.clusterApiBoundaryPolicy,
-    description: "Permissions boundary of every role that the fleet's Cluster API makes",
-    document: pulumi.output(account).apply((scope) => clusterApiBoundary({ ...scope, fleet })),
-    tags,
-  });
+  const boundary = new FleetBoundary("cluster-api-boundary", clusterApiBoundaryArgs(places));
   const role = new IrsaRole("cluster-api", {
     roleName: names.clusterApiRole,
     description: "Cluster API makes clusters of the fleet",
@@ -53,7 +48,7 @@ export function clusterApi(
       .apply(([scope, boundaryArn, keyArn]) =>
         clusterApiPolicy({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn, keyArn }),
       ),
-    permissionsBoundary: permissionsBoundary || undefined,
+    ...ofEveryRole(settings),
     tags,
   });
   return { role, key };

@@ -20,7 +20,7 @@ import { fleetNames, type HubIdentity, hubSealingScope } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
 import { otherRoles, spokeScope } from "./accounts.ts";
 import { makerRights } from "./boundaries.ts";
-import { identitySource, type PodTrust } from "./hub.ts";
+import { identitySource, ofEveryRole, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /** The service account behind each identity on the hub. */
@@ -67,7 +67,7 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
       subject: subjects[identity],
       policy,
       furtherPolicies,
-      permissionsBoundary: settings.permissionsBoundary || undefined,
+      ...ofEveryRole(settings),
       tags,
     });
   const viewer = pulumi.output(account).apply((scope) => spokeViewerPolicy(scope, names.spokePrefix));

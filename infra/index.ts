@@ -39,7 +39,7 @@ import { hubSealingKeys } from "./sealing.ts";
 
 const settings = loadSettings();
 const names = fleetNames(settings.fleet);
-const account = awsAccount();
+const account = awsAccount(settings);
 const tags = hub.tags(settings);
 
 // The hub: network, control plane, nodes.
@@ -85,7 +85,10 @@ const grafana = grafanaArgs && new GrafanaWorkspace("grafana", grafanaArgs);
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
 const podTrust = hub.podTrust(cluster, nodes);
 const { fleet, volumeKeys } = settings;
-const places = { fleet, scope: spokeScope(settings, account), volumeKeys, tags };
+const places = {
+  ...{ fleet, volumeKeys, tags, denials: settings.boundaryStatements },
+  scope: spokeScope(settings, account),
+};
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(places));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(places, tenants));
 new FleetBoundary("auto-mode-boundary", autoModeBoundaryArgs(places));
@@ -106,7 +109,7 @@ const identities = hubIdentities({
 });
 const agent = metrics && metricsRole(settings, podTrust, metrics, tags);
 const argocd = argocdIdentities(settings, account, podTrust, tags);
-const makesClusters = clusterApi(settings, account, podTrust, tags);
+const makesClusters = clusterApi(settings, account, podTrust, places);
 const pull = pullerRoles(settings, podTrust, tags);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.

@@ -4,7 +4,7 @@ import { roleAnnotations } from "../lib/bridge-facts.ts";
 import { pullerPolicies } from "../lib/iam/ecr.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames, type Puller, pullers } from "../lib/names.ts";
-import { identitySource, type PodTrust } from "./hub.ts";
+import { identitySource, ofEveryRole, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 const descriptions: Readonly<Record<Puller, string>> = {
@@ -26,7 +26,7 @@ export function pullerRoles(
       ...podTrust,
       subject: pullers[puller],
       policy,
-      permissionsBoundary: settings.permissionsBoundary || undefined,
+      ...ofEveryRole(settings),
       tags,
     }),
   ]);

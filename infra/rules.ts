@@ -7,6 +7,7 @@ import { poolPrefix } from "../lib/spoke.ts";
 import { accountRules } from "./account-rules.ts";
 import { addonRules } from "./addon-rules.ts";
 import { argocdRules } from "./argocd-rules.ts";
+import { boundaryRules } from "./boundary-rules.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
 import { metricsRules } from "./metrics-rules.ts";
@@ -188,5 +189,6 @@ export const rules: readonly Rule[] = [
   notificationRules,
   addonRules,
   accountRules,
+  boundaryRules,
   tagRules,
 ];

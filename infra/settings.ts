@@ -4,6 +4,7 @@ import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts"
 import { grafanaAuthentications } from "../lib/iam/grafana.ts";
 import { accountList, regionList } from "./account-keys.ts";
 import { addonPermissionList } from "./addon-keys.ts";
+import { denialList } from "./boundary-keys.ts";
 import { cidr, flag, integer, type Key, list, oneOf, setCommandOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { notificationKeys } from "./notification-keys.ts";
@@ -84,6 +85,12 @@ export const keys = {
     /^(arn:aws[a-z-]*:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+)?$/,
     "the ARN of an IAM policy, or empty",
     "arn:aws:iam::<account>:policy/<name>",
+  ),
+  boundaryStatements: denialList,
+  rolePath: text(
+    /^(?=.{1,64}$)\/((?!aws-service-role\/)([\w+=,.@-]+\/)+)?$/,
+    "a path of at most 64 characters that begins and ends with a slash, of letters, digits and _+=,.@-; not /aws-service-role/",
+    "/company/teams/",
   ),
 
   addonPermissions: addonPermissionList,

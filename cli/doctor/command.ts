@@ -8,6 +8,7 @@ import { refuse, together, UsageError } from "../usage.ts";
 import { checkAccess } from "./access.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import { checkBackend } from "./backend.ts";
+import { checkBoundary } from "./boundary.ts";
 import { checkEcr, ecrLogins } from "./ecr.ts";
 import { type Finding, type Group, hasWork, note } from "./finding.ts";
 import { checkGit } from "./git.ts";
@@ -22,6 +23,7 @@ import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
 import { checkReferences } from "./references.ts";
 import { asData, asText } from "./report.ts";
+import { checkRolePath } from "./role-path.ts";
 import { checkSecrets } from "./secrets.ts";
 import { readStack, type Stack } from "./stack.ts";
 import { type Connect, connectIn, readSurroundings, type Surroundings } from "./surroundings.ts";
@@ -43,6 +45,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
                  and IAM roles, against what is in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's; the first pulumi up can reach its endpoint
   network        the regions are allowed and reach the internet (VPC Block Public Access); the subnets of vpcId; a proxy
+  roles          the policy of permissionsBoundary exists; the hub's roles have the path of the stack
   access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
   secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
   volumes        EBS can use the keys in volumeKeys, and the account's default key is one that roles of spokes may use
@@ -119,7 +122,21 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const github = githubOf({ env, run, connect });
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, network, access, secrets, volumes, git, roles, ...workflows] = await Promise.all([
+  const [
+    backend,
+    quotas,
+    hub,
+    network,
+    access,
+    secrets,
+    volumes,
+    git,
+    roles,
+    environments,
+    runner,
+    boundary,
+    rolePath,
+  ] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
@@ -131,6 +148,8 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     login.known ? checkRoles(stack, { root, run, aws, github }) : [],
     checkEnvironments(stack, { root, run, github }),
     checkRunner(stack, { root, run, github }),
+    login.known ? checkBoundary(stack, aws) : [],
+    login.known ? checkRolePath(stack, aws) : [],
   ]);
   return [
     { name: "AWS login", findings: login.findings },
@@ -138,11 +157,12 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "quotas", findings: quotas },
     { name: "hub", findings: hub },
     { name: "network", findings: [...network, ...checkProxy(env)] },
+    { name: "roles", findings: [...boundary, ...rolePath] },
     { name: "access to the hub", findings: access },
     { name: "secrets", findings: secrets },
     { name: "volumes", findings: volumes },
     { name: "Git hosts", findings: git },
-    { name: "workflows", findings: [...roles, ...workflows.flat()] },
+    { name: "workflows", findings: [...roles, ...environments, ...runner] },
     { name: "packages", findings: await packages },
   ];
 }

@@ -1,9 +1,10 @@
-import { partitionOf } from "../../lib/iam/policy.ts";
+import { noPath, partitionOf } from "../../lib/iam/policy.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { regionList, secretsKeyArn } from "../account-keys.ts";
 import { placeLengthRules } from "../account-rules.ts";
 import { addonPermissionList } from "../addon-keys.ts";
 import { addonRules } from "../addon-rules.ts";
+import { denialLengthRules, ownBoundaryRule } from "../boundary-rules.ts";
 import type { RawConfig } from "../config.ts";
 import { loadOwnSettings, type Read, readOwnKeys, type SettingsOf } from "../own-stack.ts";
 import { fleetNameRule } from "../rules.ts";
@@ -19,6 +20,8 @@ const keys = {
   regions: regionList,
   addonPermissions: addonPermissionList,
   permissionsBoundary: hubKeys.permissionsBoundary,
+  rolePath: hubKeys.rolePath,
+  boundaryStatements: hubKeys.boundaryStatements,
   tags: hubKeys.tags,
   volumeKeys: hubKeys.volumeKeys,
 } as const;
@@ -26,12 +29,24 @@ const keys = {
 type Settings = SettingsOf<typeof keys>;
 
 /** The lengths follow from regions and key; of the account's own ID only the number of digits counts. */
-function lengthRules({ fleet, secretsKeyArn: keyArn, regions, volumeKeys = [] }: Partial<Settings>): Problem[] {
+function lengthRules(settings: Partial<Settings>): Problem[] {
+  const {
+    fleet,
+    secretsKeyArn: keyArn,
+    regions,
+    addonPermissions = [],
+    boundaryStatements,
+    rolePath = noPath,
+    volumeKeys = [],
+  } = settings;
   if (fleet === undefined || keyArn === undefined || regions === undefined) return [];
   const secretsOf = hubOf(keyArn);
   const [region = secretsOf.region, ...otherRegions] = regions;
-  const scope = { partition: partitionOf(region), accountId: "0".repeat(12), region, otherRegions };
-  return placeLengthRules("regions", { fleet, scope, secretsOf, volumeKeys });
+  const scope = { partition: partitionOf(region), accountId: "0".repeat(12), rolePath, region, otherRegions };
+  return [
+    ...placeLengthRules("regions", { fleet, scope, secretsOf, volumeKeys }),
+    ...denialLengthRules({ fleet, scope, secretsOf, addonPermissions, volumeKeys }, boundaryStatements),
+  ];
 }
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
@@ -44,6 +59,7 @@ export function readAccountConfig(raw: RawConfig): Read<typeof keys> {
       ...fleetNameRule(settings),
       ...addonRules(settings),
       ...lengthRules(settings),
+      ...ownBoundaryRule(settings),
       ...tagRules(settings),
       ...volumeKeyRules(settings),
     ],

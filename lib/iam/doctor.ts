@@ -2,8 +2,8 @@ import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
  * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, the hub's version and access
- * entries, the principals in them, the trust policies of the workflows' roles, names of secrets, keys of volumes, and whether its network reaches
- * the internet. Names of principals are the stack's or yours; most others know no resource (Service Authorization Reference).
+ * entries, the principals in them, the boundary of its roles, the trust policies of the workflows' roles, names of secrets, keys of volumes, and
+ * whether its network reaches the internet. Names of principals are the stack's or yours; most others know no resource (Service Authorization Reference).
  */
 export const doctorPolicy = (): PolicyDocument =>
   policy({
@@ -24,6 +24,7 @@ export const doctorPolicy = (): PolicyDocument =>
       "eks:DescribeCluster",
       "eks:ListAccessEntries",
       "eks:ListClusters",
+      "iam:GetPolicy",
       "iam:GetRole",
       "iam:GetUser",
       "iam:ListOpenIDConnectProviders",

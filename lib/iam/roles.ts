@@ -86,14 +86,14 @@ export const keepBoundariesStatement: Statement = {
  * @param others further services whose service-linked roles AWS creates with the caller's permissions
  */
 export function eksRoleStatements(scope: Scope, others: readonly string[] = []): Statement[] {
-  const { instanceProfile, role } = arns(scope);
-  const linked = role("aws-service-role/eks*");
+  const { instanceProfile, serviceLinkedRole } = arns(scope);
+  const linked = serviceLinkedRole("eks*");
   return [
     {
       Sid: "ServiceLinkedRoles",
       Effect: "Allow",
       Action: ["iam:CreateServiceLinkedRole"],
-      Resource: [linked, ...others.map((service) => role(`aws-service-role/${service}/*`))],
+      Resource: [linked, ...others.map((service) => serviceLinkedRole(`${service}/*`))],
       Condition: {
         StringEquals: { "iam:AWSServiceName": ["eks.amazonaws.com", "eks-nodegroup.amazonaws.com", ...others] },
       },

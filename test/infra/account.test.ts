@@ -24,6 +24,8 @@ beforeAll(async () => {
     [`${project}:regions`]: ["eu-west-1", "eu-west-2"],
     [`${project}:volumeKeys`]: [volumeKey],
     [`${project}:addonPermissions`]: [{ actions: ["route53:ListHostedZones"] }],
+    [`${project}:permissionsBoundary`]: "arn:aws:iam::222222222222:policy/company",
+    [`${project}:boundaryStatements`]: [{ Effect: "Deny", Action: "organizations:*", Resource: "*" }],
   });
   // A ceiling, not a measure: it loads the provider SDKs, on machines that do other things too.
 }, 120_000);
@@ -120,6 +122,16 @@ describe("an account besides the hub's", () => {
     expect(may("kms:Decrypt", secretsKeyArn.replace("1234", "5678"), via)).toBe(false);
   });
 
+  it("has the statements of a company in every boundary, and its boundary on Crossplane's role", () => {
+    for (const name of ["fleet", "tenant", "auto-mode", "addon"])
+      expect(document(`${name}-boundary-policy`).Statement, name).toContainEqual({
+        Effect: "Deny",
+        Action: ["organizations:*"],
+        Resource: ["*"],
+      });
+    expect(inputs("crossplane-role")["permissionsBoundary"]).toBe("arn:aws:iam::222222222222:policy/company");
+  });
+
   it("permits add-ons what its own stack says", () => {
     expect(document("addon-boundary-policy").Statement[0]).toMatchObject({ Action: ["route53:ListHostedZones"] });
   });
@@ -127,6 +139,21 @@ describe("an account besides the hub's", () => {
   it("lets volumes have the keys that its own stack names", () => {
     for (const name of ["fleet-boundary", "auto-mode-boundary", "addon-boundary"])
       expect(JSON.stringify(document(`${name}-policy`)), name).toContain(volumeKey);
+  });
+
+  it("gives its roles the hub's path, by which it knows the hub's Crossplane", async () => {
+    const { resources, outputs } = await runProject("infra/account", {
+      "aws:allowedAccountIds": ["222222222222"],
+      [`${project}:fleet`]: "fleet",
+      [`${project}:secretsKeyArn`]: secretsKeyArn,
+      [`${project}:rolePath`]: "/company/",
+    });
+    expect(outputs["crossplaneRoleArn"]).toBe("arn:aws:iam::222222222222:role/company/fleet-hub-crossplane");
+    const role = resources.find(({ name }) => name === "crossplane-role")?.inputs ?? {};
+    expect(role["path"]).toBe("/company/");
+    expect(role["assumeRolePolicy"]).toContain("arn:aws:iam::111111111111:role/company/fleet-hub-crossplane");
+    const named = JSON.stringify(resources).match(/:role\/[^"\\]*fleet-[^"\\]*/g) ?? [];
+    expect(named.filter((each) => !each.startsWith(":role/company/fleet-"))).toEqual([]);
   });
 
   it("is not the hub's, and in its partition", () => {
@@ -152,6 +179,8 @@ describe("the configuration of an account's stack", () => {
   const complete = {
     ...{ fleet: "fleet", secretsKeyArn, regions: "[]", addonPermissions: "[]", permissionsBoundary: "", tags: "{}" },
     volumeKeys: "[]",
+    boundaryStatements: "[]",
+    rolePath: "/",
   };
 
   it("has the keys that its Pulumi.yaml describes", () => {
@@ -176,6 +205,8 @@ describe("the configuration of an account's stack", () => {
       "secretsKeyArn",
       "regions",
       "permissionsBoundary",
+      "rolePath",
+      "boundaryStatements",
       "addonPermissions",
       "tags.Name",
     ]);

@@ -412,6 +412,49 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "the ARN of an IAM policy",
   ],
   [
+    "a statement for boundaries that allows",
+    { boundaryStatements: '[{"Effect":"Allow","Action":"*","Resource":"*"}]' },
+    "boundaryStatements",
+    "one that allows would give roles more",
+  ],
+  [
+    "a statement for boundaries with a misspelt element",
+    { boundaryStatements: '[{"Effect":"Deny","Action":"sts:*","Resource":"*","Conditions":{}}]' },
+    "boundaryStatements",
+    "{Effect: Deny, Action or NotAction, Resource, Condition}",
+  ],
+  [
+    "a statement for boundaries with two lists of actions",
+    { boundaryStatements: '[{"Effect":"Deny","Action":"sts:*","NotAction":"iam:*","Resource":"*"}]' },
+    "boundaryStatements",
+    "Action or NotAction",
+  ],
+  [
+    "statements for which a boundary has no room",
+    { boundaryStatements: `[{"Effect":"Deny","Action":"ec2:${"a".repeat(600)}","Resource":"*"}]` },
+    "boundaryStatements",
+    "makes the permissions boundary fleet-dev-boundary too long for IAM",
+  ],
+  [
+    "statements for spokes while the roles of the hub have no boundary",
+    { boundaryStatements: '[{"Effect":"Deny","Action":"organizations:*","Resource":"*"}]' },
+    "permissionsBoundary",
+    "the roles that the stack makes would have no boundary",
+  ],
+  ["a path for roles without its last slash", { rolePath: "/company" }, "rolePath", "begins and ends with a slash"],
+  ["a path for roles that is AWS's", { rolePath: "/aws-service-role/a/" }, "rolePath", "not /aws-service-role/"],
+  ["a path for roles that is too long", { rolePath: `/${"a".repeat(63)}/` }, "rolePath", "at most 64 characters"],
+  [
+    "rights to pass roles that don't have the fleet's path",
+    {
+      rolePath: "/company/",
+      addonPermissions:
+        '[{"actions":["iam:PassRole"],"resources":["arn:aws:iam::111111111111:role/fleet-dev-spoke-*"]}]',
+    },
+    "addonPermissions",
+    "role/company/fleet-dev-spoke-",
+  ],
+  [
     "an Argo CD role without its cluster secret",
     { argocdRoleArn: "arn:aws:iam::111111111111:role/argocd" },
     "argocdRoleArn",
@@ -563,6 +606,36 @@ describe("the configuration", () => {
     };
     expect(problems({ ...off, ...vpc, egressCidrs: '["203.0.113.7/32"]' }).map(({ key }) => key)).toEqual([
       "egressCidrs[0]",
+    ]);
+  });
+
+  it("takes a path for roles, and rights to pass those that have it", () => {
+    const resources = ["arn:aws:iam::111111111111:role/company/fleet-dev-spoke-*"];
+    const addonPermissions = JSON.stringify([{ actions: ["iam:PassRole"], resources }]);
+    for (const rolePath of ["/company/", `/${"a".repeat(62)}/`])
+      expect(problems({ rolePath, ...(rolePath === "/company/" && { addonPermissions }) })).toEqual([]);
+  });
+
+  it("takes a company's statements in IAM's own form, without their Sids, which could be there twice", () => {
+    const statements = [
+      { Sid: "Read", Effect: "Deny", Action: "organizations:*", Resource: "*" },
+      {
+        Effect: "Deny",
+        NotAction: ["iam:*", "sts:*"],
+        Resource: ["*"],
+        Condition: { StringNotEquals: { "aws:RequestedRegion": "eu-central-1" } },
+      },
+    ];
+    const values = {
+      ...stackConfig("dev"),
+      [own("permissionsBoundary")]: "arn:aws:iam::111111111111:policy/company",
+      [own("boundaryStatements")]: JSON.stringify(statements),
+    };
+    const { problems: found, settings } = readConfig({ project, values, isSecret: () => false, ...region });
+    expect(found).toEqual([]);
+    expect(settings.boundaryStatements).toEqual([
+      { Effect: "Deny", Action: ["organizations:*"], Resource: ["*"] },
+      statements[1],
     ]);
   });
 

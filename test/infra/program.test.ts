@@ -7,7 +7,7 @@ import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
 import { alertRules } from "../../infra/alert-rules.ts";
 import { fromBase64 } from "../../lib/base64.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
-import { fleetNames } from "../../lib/names.ts";
+import { fleetBoundaries, fleetNames } from "../../lib/names.ts";
 import { refusal } from "../repos/support/admission.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";
 import { allowed, readPolicy } from "../support/iam.ts";
@@ -195,6 +195,54 @@ describe("a stack with tags of a company", () => {
     const { env } = cluster["vpcCniOptions"].configurationValues;
     expect(JSON.parse(env.ADDITIONAL_ENI_TAGS)).toEqual({ ...tags, ...own });
     expect(JSON.parse((made.outputs["bridgeData"] as Record<string, string>)["company_tags"] ?? "")).toEqual(tags);
+  });
+});
+
+describe("a stack with the boundary of a company", () => {
+  const denial = { Effect: "Deny", Action: "organizations:*", Resource: "*" };
+  const boundary = "arn:aws:iam::222222222222:policy/company";
+
+  it("has its statements in every boundary of spokes, add-ons, applications and Cluster API, and it on every role", async () => {
+    const { resources } = await runStack("dev", {
+      "eks-gitops-fleet:permissionsBoundary": boundary,
+      "eks-gitops-fleet:boundaryStatements": JSON.stringify([denial]),
+      "eks-gitops-fleet:addonPermissions": '[{"actions":["route53:ListHostedZones"]}]',
+      "eks-gitops-fleet:clusterApi": "true",
+      "eks-gitops-fleet:metrics": "amp",
+      "eks-gitops-fleet:grafana": "amg",
+      "eks-gitops-fleet:argocdSpokes": "true",
+      "eks-gitops-fleet:argocdClusterSecret": "true",
+    });
+    const ofType = (type: string) => resources.filter((resource) => resource.type === type);
+    const statements = new Map(
+      ofType("aws:iam/policy:Policy").map(({ inputs }) => [inputs["name"], JSON.parse(inputs["policy"]).Statement]),
+    );
+    for (const name of fleetBoundaries("fleet-dev")) expect(statements.get(name), name).toContainEqual(denial);
+    for (const { inputs } of ofType("aws:iam/role:Role"))
+      expect(inputs["permissionsBoundary"], inputs["name"]).toBe(boundary);
+  });
+});
+
+describe("a stack with a path for roles", () => {
+  const path = "/company/teams/";
+
+  it("gives it to every role, names no role of the fleet without it, and tells Git of it", async () => {
+    const { resources, outputs } = await runStack("dev", {
+      "eks-gitops-fleet:rolePath": path,
+      "eks-gitops-fleet:clusterApi": "true",
+      "eks-gitops-fleet:metrics": "amp",
+      "eks-gitops-fleet:grafana": "amg",
+      "eks-gitops-fleet:argocdSpokes": "true",
+      "eks-gitops-fleet:argocdClusterSecret": "true",
+      "eks-gitops-fleet:accounts": '[{"id":"111122223333","scopes":["dev"]}]',
+    });
+    const roles = resources.filter(({ type }) => type === "aws:iam/role:Role");
+    expect(roles.length).toBeGreaterThan(8);
+    for (const { inputs } of roles) expect(inputs["path"], inputs["name"]).toBe(path);
+    const named = JSON.stringify([resources, outputs]).match(/:role\/[^"\\]*fleet-dev-[^"\\]*/g) ?? [];
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((role) => !role.startsWith(`:role${path}fleet-dev-`))).toEqual([]);
+    expect((outputs["bridgeData"] as Record<string, string>)["aws_role_path"]).toBe(path);
   });
 });
 

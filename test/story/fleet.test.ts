@@ -42,10 +42,26 @@ const spokes = () => spokesOn(its.on(hubCluster));
 const cli = (name: string, args: readonly string[] = []) =>
   execute(process.execPath, [join(root, "local", "cli", name), ...args], { env: { FLEET_LOCAL_DIR: dir } });
 
+/** The company's boundary as the local stack has it, and the fleet's (docs/guides/aws-account.md). */
+const boundaries = ["arn:aws:iam::aws:policy/AdministratorAccess", `arn:aws:iam::*:policy/${FLEET}-*boundary`];
+
 beforeAll(async () => {
   await ensureOwned(INSTANCE_FOLDER, dir);
-  // A company's service control policy: nothing is created without the tag that the stack names.
-  await setFaults({ dir }, { requiredTags: ["cost-center"] });
+  // A company's service control policy: nothing is created without the tag that the stack names, and no role without a boundary.
+  await setFaults(
+    { dir },
+    {
+      requiredTags: ["cost-center"],
+      serviceControlPolicy: [
+        {
+          Effect: "Deny",
+          Action: ["iam:CreateRole", "iam:PutRolePermissionsBoundary"],
+          Resource: "*",
+          Condition: { StringNotLike: { "iam:PermissionsBoundary": boundaries } },
+        },
+      ],
+    },
+  );
   await command("start.ts", dir);
   its = await ownInstance(dir);
 });

@@ -61,6 +61,11 @@ const schema = z.strictObject({
    */
   requiredTags: z.array(z.string().min(1)).default([]),
   /**
+   * Statements with Effect Deny of a service control policy of the account's organization, which IAM evaluates for every principal.
+   * @default none
+   */
+  serviceControlPolicy: z.array(z.looseObject({ Effect: z.literal("Deny") })).default([]),
+  /**
    * Actions as IAM names them (ec2:CreateVpc), or each with a text that a request for it has to contain: a name or a tag, which not every
    * request has. AWS does what the first request for each asks for and holds its answer for a minute, in which whoever asked can be killed.
    * @default none

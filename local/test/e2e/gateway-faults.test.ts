@@ -10,9 +10,13 @@ import {
 } from "@aws-sdk/client-eks";
 import {
   CreateOpenIDConnectProviderCommand,
+  CreatePolicyCommand,
   CreateRoleCommand,
+  DeletePolicyCommand,
   DeleteRoleCommand,
+  DeleteRolePolicyCommand,
   GetRoleCommand,
+  PutRolePolicyCommand,
 } from "@aws-sdk/client-iam";
 import { CreateKeyCommand, DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
@@ -26,6 +30,8 @@ import {
   adminApi,
   allow,
   arnOf,
+  assume,
+  type Clients,
   type GatewayCloud,
   outcome,
   serviceAccountToken,
@@ -99,6 +105,55 @@ test("a service control policy denies what is created without a company's tags, 
   expect(await outcome(eks.send(new CreateAccessEntryCommand(entry)))).toBe("AccessDeniedException");
   expect(await outcome(eks.send(new CreateAccessEntryCommand({ ...entry, tags })))).toBe("allowed");
   await iam.send(new DeleteRoleCommand({ RoleName: "SomeRole" }));
+});
+
+test("a service control policy requires a boundary and a path of every role, of session and user alike", async () => {
+  const boundary = arnOf("policy/company/limits");
+  const { iam } = cloud.deployer;
+  await iam.send(
+    new CreatePolicyCommand({
+      PolicyName: "limits",
+      Path: "/company/",
+      PolicyDocument: JSON.stringify(allow({ Action: "*" })),
+    }),
+  );
+  await iam.send(
+    new CreateRoleCommand({ RoleName: "maker", AssumeRolePolicyDocument: trustOf({ AWS: arnOf("user/deployer") }) }),
+  );
+  const everything = JSON.stringify(allow({ Action: "*" }));
+  await iam.send(new PutRolePolicyCommand({ RoleName: "maker", PolicyName: "all", PolicyDocument: everything }));
+  const maker = cloud.as(await assume(cloud.deployer, "maker"));
+  await setFaults(cloud.instance, {
+    serviceControlPolicy: [
+      {
+        Effect: "Deny",
+        Action: ["iam:CreateRole", "iam:PutRolePermissionsBoundary"],
+        Resource: "*",
+        Condition: { StringNotLike: { "iam:PermissionsBoundary": arnOf("policy/company/*", "*") } },
+      },
+      { Effect: "Deny", Action: "iam:CreateRole", NotResource: "arn:aws:iam::*:role/company/*" },
+    ],
+  });
+  const make = (by: Clients, PermissionsBoundary?: string, Path?: string) =>
+    by.iam.send(
+      new CreateRoleCommand({
+        RoleName: "bounded",
+        AssumeRolePolicyDocument: trustOf({ AWS: "*" }),
+        PermissionsBoundary,
+        Path,
+      }),
+    );
+  for (const by of [cloud.deployer, maker]) {
+    await expect(make(by, undefined, "/company/")).rejects.toThrow(/with an explicit deny in a service control policy/);
+    expect(await outcome(make(by, arnOf("policy/limits"), "/company/"))).toBe("AccessDenied");
+    expect(await outcome(make(by, boundary))).toBe("AccessDenied");
+    expect(await outcome(make(by, boundary, "/company/teams/"))).toBe("allowed");
+    expect(await outcome(by.iam.send(new DeleteRoleCommand({ RoleName: "bounded" })))).toBe("allowed");
+  }
+  await clearFaults(cloud.instance);
+  await iam.send(new DeleteRolePolicyCommand({ RoleName: "maker", PolicyName: "all" }));
+  await iam.send(new DeleteRoleCommand({ RoleName: "maker" }));
+  await iam.send(new DeletePolicyCommand({ PolicyArn: boundary }));
 });
 
 test("a new role is there for IAM, and for EKS and service accounts' tokens only later", async () => {

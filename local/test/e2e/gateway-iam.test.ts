@@ -70,6 +70,17 @@ describe("who is who", () => {
   });
 });
 
+test("a role is what its ARN with its path says: under another path there is no such role", async () => {
+  const AssumeRolePolicyDocument = trustOf({ AWS: arnOf("user/deployer") });
+  await cloud.deployer.iam.send(
+    new CreateRoleCommand({ RoleName: "with-a-path", Path: "/company/teams/", AssumeRolePolicyDocument }),
+  );
+  const as = (role: string) => outcome(assume(cloud.deployer, arnOf(role)));
+  expect(await as("role/company/teams/with-a-path")).toBe("allowed");
+  for (const role of ["role/with-a-path", "role/company/with-a-path"])
+    expect(await as(role), role).toBe("AccessDenied");
+});
+
 describe("what the emulator's evaluation gained", () => {
   test("iam:PassRole holds for one service only where iam:PassedToService says so", async () => {
     await cloud.deployer.iam.send(new CreateRoleCommand({ RoleName: "passable", AssumeRolePolicyDocument: eksTrust }));

@@ -222,6 +222,7 @@ export const cases: HandlerCase[] = [
     token: "aws:iam/role:Role",
     inputs: async (make) => ({
       name: "case",
+      path: "/cases/",
       assumeRolePolicy: trust("eks.amazonaws.com"),
       description: "one",
       permissionsBoundary: await make("aws:iam/policy:Policy", {

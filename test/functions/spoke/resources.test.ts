@@ -82,11 +82,11 @@ describe("every composed resource", () => {
   );
 
   it.skipIf(schemaFolder === undefined)(
-    "is of a kind whose schema we have, but for flow logs, the log group, what joins endpoints and blocks of VPCs",
+    "is of a kind whose schema we have, but for flow logs, the log group, transit gateways, what joins endpoints and blocks of VPCs",
     () => {
       expect(unknownToProvider()).toEqual([
-        ...["FlowLog", "Group", "VPCEndpointRouteTableAssociation", "VPCEndpointSecurityGroupAssociation"],
-        ...["VPCEndpointSubnetAssociation", "VPCIPv4CidrBlockAssociation"],
+        ...["FlowLog", "Group", "TransitGatewayVPCAttachment", "VPCEndpointRouteTableAssociation"],
+        ...["VPCEndpointSecurityGroupAssociation", "VPCEndpointSubnetAssociation", "VPCIPv4CidrBlockAssociation"],
       ]);
     },
   );

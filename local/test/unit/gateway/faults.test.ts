@@ -151,6 +151,7 @@ describe("the faults of an instance", () => {
     nodesTakeVcpus: false,
     clockAheadSeconds: 0,
     requiredTags: [],
+    serviceControlPolicy: [],
     heldAnswers: [],
   };
 

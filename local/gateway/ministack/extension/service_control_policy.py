@@ -1,4 +1,4 @@
-"""A service control policy that denies creating what lacks a company's tags (`requiredTags` of faults.json)."""
+"""A service control policy: it denies creating what lacks a company's tags, and what faults.json says (`requiredTags`, `serviceControlPolicy`)."""
 
 import contextvars
 
@@ -17,7 +17,7 @@ _CREATES = {f"ec2:{call}" for call in MAKES} | {
 _STARTS_INSTANCES = ("ec2:CreateFleet", "ec2:RunInstances")
 _STARTED = (":fleet/*", ":instance/*", ":network-interface/*", ":volume/*")
 
-_denied = contextvars.ContextVar("fleet_tag_policy_denied", default=False)
+_denied = contextvars.ContextVar("fleet_service_control_policy_denied", default=False)
 
 
 def extend(_app, _secret):
@@ -36,14 +36,24 @@ def extend(_app, _secret):
         given = {key.lower() for key, value in (context or {}).items() if value is not None}
         return any(f"aws:requesttag/{key}".lower() not in given for key in fault("requiredTags", []))
 
+    def denies(principal, action, arn, region, context):
+        statements = evaluator.parse_policy_document({"Statement": fault("serviceControlPolicy", [])})
+        request = evaluator.EvalContext(
+            principal_arn=principal.arn, principal_type=principal.type, principal_account=principal.account, action=action, resource_arn=arn,
+            region=region, service_context={key.lower(): value for key, value in (context or {}).items()}, principal_keys=principal.keys)
+        return evaluator._first_match(request, statements, "Deny") is not None
+
     def enforce(original):
         def check(access_key_id, iam_action, service, region, resource_arn="*", service_context=None):
             _denied.set(False)
-            denied = original(access_key_id, iam_action, service, region, resource_arn, service_context)
-            if denied or evaluator.is_root_access_key(access_key_id) or not lacks_tags(iam_action, resource_arn, service_context):
-                return denied
-            _denied.set(True)
+            refused = original(access_key_id, iam_action, service, region, resource_arn, service_context)
+            if refused or not access_key_id or evaluator.is_root_access_key(access_key_id):
+                return refused
             principal = evaluator.resolve_principal(access_key_id, get_account_id())
+            if not (lacks_tags(iam_action, resource_arn, service_context) or
+                    denies(principal, iam_action, resource_arn, region, service_context)):
+                return None
+            _denied.set(True)
             return evaluator.EvalResult("Deny", principal_arn=principal.arn)
 
         return check
