@@ -1,6 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { Purpose } from "../lib/github-environments.ts";
+import { type Denial, withDenials } from "../lib/iam/company-denials.ts";
 import {
   type GitHubRolesScope,
   githubBoundary,
@@ -52,6 +53,16 @@ export interface GitHubRolesArgs {
    */
   readonly hubBoundary?: string | undefined;
   /**
+   * The hub's `rolePath`, which these roles have too.
+   * @default "/"
+   */
+  readonly rolePath?: string;
+  /**
+   * Statements of a company, which the boundary of the roles has too: see `boundaryStatements` of the hub's stack.
+   * @default none
+   */
+  readonly boundaryStatements?: readonly Denial[];
+  /**
    * `grafanaAuthentication` of a hub with `grafana: amg`.
    * @default none
    */
@@ -94,6 +105,7 @@ export class GitHubRoles extends pulumi.ComponentResource {
     const partition = partitionOf(region);
     const scope: GitHubRolesScope = {
       ...{ fleet, accountId, region, partition, dnsSuffix: dnsSuffix(partition), state: args.state ?? {} },
+      ...(args.rolePath && { rolePath: args.rolePath }),
       ...(args.hubBoundary && { permissionsBoundary: args.hubBoundary }),
       ...(args.grafana && { grafana: args.grafana }),
       ...(args.secretsKeyArn && { secretsKeyArn: args.secretsKeyArn }),
@@ -112,7 +124,7 @@ export class GitHubRoles extends pulumi.ComponentResource {
       {
         policyName: names.ciRole("boundary"),
         description: `Roles of GitHub's workflows of ${fleet}`,
-        document: githubBoundary(scope),
+        document: withDenials(githubBoundary(scope), args.boundaryStatements ?? []),
         tags,
       },
       { parent: this },
@@ -132,6 +144,7 @@ export class GitHubRoles extends pulumi.ComponentResource {
           trust: githubTrust(purpose, stack, arns(scope).oidcProvider(githubIssuer), repository),
           policy: own,
           furtherPolicies: further,
+          rolePath: args.rolePath,
           permissionsBoundary: boundary.arn,
           maxSessionDuration: session,
           tags,

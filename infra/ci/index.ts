@@ -19,6 +19,8 @@ const ci = new GitHubRoles("ci", {
   state: { bucket, keyArn: settings.stateKey || undefined, tokenArn: settings.pulumiToken || undefined },
   existingProvider: settings.oidcProvider === "existing",
   hubBoundary: settings.hubBoundary || undefined,
+  rolePath: settings.rolePath,
+  boundaryStatements: settings.boundaryStatements,
   grafana: settings.grafana || undefined,
   secretsKeyArn: settings.secretsKeyArn || undefined,
   tags: { ...settings.tags, [fleetTag]: fleet },

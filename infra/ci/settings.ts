@@ -75,6 +75,8 @@ const keys = {
   hubBoundary: hubKeys.permissionsBoundary,
   grafana: orEmpty(oneOf(...grafanaAuthentications)),
   secretsKeyArn: orEmpty(secretsKeyArn),
+  rolePath: hubKeys.rolePath,
+  boundaryStatements: hubKeys.boundaryStatements,
   tags: hubKeys.tags,
 } as const;
 

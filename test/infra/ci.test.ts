@@ -295,6 +295,21 @@ describe("the roles of workflows", () => {
   });
 });
 
+describe("the roles of workflows of a company with a path and a boundary", () => {
+  const denial = { Effect: "Deny", Action: "organizations:*", Resource: "*" };
+
+  it("have both, and name no role without the path", async () => {
+    const { resources, outputs } = await run({ rolePath: "/company/", boundaryStatements: [denial] });
+    const roles = resources.filter(({ type }) => type === "aws:iam/role:Role");
+    expect(roles.map(({ inputs: { path } }) => path)).toEqual(roles.map(() => "/company/"));
+    const boundary = resources.find(({ inputs: { name } }) => name === "fleet-ci-boundary");
+    expect(readPolicy(boundary?.inputs["policy"]).Statement.at(-1)).toMatchObject({ Action: ["organizations:*"] });
+    expect(outputs["clusterAdmins"]).toEqual([`arn:aws:iam::${account}:role/company/fleet-ci-apply`]);
+    const others = JSON.stringify(resources).match(/:role\/(?!company\/|aws-service-role\/|aws-reserved\/)[^"\\]*/g);
+    expect(others).toBeNull();
+  });
+});
+
 describe("the outputs of the workflows' stack", () => {
   it("give the hub's stack its access entries", () => {
     const role = (purpose: string) => `arn:aws:iam::${account}:role/fleet-ci-${purpose}`;
