@@ -26,7 +26,7 @@ const parts = (): Difference[] => [
     part: "Crossplane",
     production: charts.crossplane.version,
     local: module("github.com/crossplane/crossplane/v2"),
-    why: "modules of 2.4.3 can't be downloaded; 2.3.4 has the same chart and API",
+    why: "modules of 2.4.1 and later can't be downloaded; 2.4.0 has the same chart and API",
   },
   {
     part: "External Secrets",

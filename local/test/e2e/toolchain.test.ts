@@ -34,7 +34,7 @@ const output = (name: string, ...args: string[]): string =>
 
 describe("programs", () => {
   test.each([
-    ["pulumi", ["version"], "v3.250.0"],
+    ["pulumi", ["version"], "v3.276.0"],
     ["kubelet", ["--version"], "v1.36.4"],
     ["kube-apiserver", ["--version"], "v1.36.4"],
     ["kubectl", ["version", "--client"], "v1.36.4"],

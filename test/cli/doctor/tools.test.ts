@@ -5,7 +5,7 @@ import { noPrograms, programs } from "./support/programs.ts";
 /** What each prints for its version, in the newest form at hand. */
 const printed = {
   node: "v22.23.3\n",
-  pulumi: "v3.250.0\n",
+  pulumi: "v3.276.0\n",
   kubectl: "Client Version: v1.34.4\nKustomize Version: v5.7.1\n",
   aws: "aws-cli/2.31.0 Python/3.13.7 Linux/6.1\n",
   git: "git version 2.39.5\n",

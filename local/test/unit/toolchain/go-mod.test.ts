@@ -67,7 +67,7 @@ describe("the toolchain's own modules", () => {
     const flags = goGroups.flatMap((group) => group.ldflags);
     expect(flags).toContain("-X k8s.io/component-base/version.gitVersion=v1.36.4");
     expect(flags).toContain("-X k8s.io/component-base/version.gitMinor=36");
-    expect(flags).toContain("-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.250.0");
+    expect(flags).toContain("-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.276.0");
   });
 
   test("name every image as charts and manifests do", () =>
@@ -79,7 +79,7 @@ describe("the toolchain's own modules", () => {
       helmController: "ghcr.io/fluxcd/helm-controller:v1.6.3",
       notificationController: "ghcr.io/fluxcd/notification-controller:v1.9.3",
       sourceWatcher: "ghcr.io/fluxcd/source-watcher:v2.2.2",
-      crossplane: "xpkg.crossplane.io/crossplane/crossplane:v2.3.4",
+      crossplane: "xpkg.crossplane.io/crossplane/crossplane:v2.4.0",
       sealedSecrets: "docker.io/bitnami/sealed-secrets-controller:0.40.0",
       externalSecrets: "ghcr.io/external-secrets/external-secrets:v0.20.4",
       podinfo: "ghcr.io/stefanprodan/podinfo:6.9.2",
