@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CreateTransitGatewayCommand, DeleteTransitGatewayCommand } from "@aws-sdk/client-ec2";
 import { clearFaults, setFaults } from "@eks-gitops-fleet/local/gateway";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
-import { get, instance, kubectl } from "./support/fleet.ts";
+import { sharedNetworkTag } from "../../lib/labels.ts";
+import { account, get, instance, kubectl } from "./support/fleet.ts";
 import { killPods } from "./support/hub.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import { deleteMadeTwice, recover } from "./support/made-twice.ts";
@@ -105,9 +107,19 @@ async function recoverIfAsked(): Promise<void> {
   if ((await conditions()).some(({ message }) => message?.includes("fleet recover"))) await recover(SPOKE);
 }
 
+/** A transit gateway as the network team has one, which lets the fleet attach to it. */
+async function addTransitGateway(): Promise<string> {
+  const Tags = [{ Key: sharedNetworkTag, Value: FLEET }];
+  const TagSpecifications = [{ ResourceType: "transit-gateway" as const, Tags }];
+  const { TransitGateway } = await account.ec2.send(new CreateTransitGatewayCommand({ TagSpecifications }));
+  return TransitGateway?.TransitGatewayId ?? "";
+}
+
 let repository: Checkout;
+let transitGateway: string;
 beforeAll(async () => {
   repository = await system();
+  transitGateway = await addTransitGateway();
   begun = log().length;
   await setFaults(instance, {
     heldAnswers: actions.map((action) => (ofAnySpoke.includes(action) ? action : { action, containing: SPOKE })),
@@ -120,7 +132,13 @@ test("a spoke comes up although the provider is killed while it makes one of eac
     ...manifest,
     spec: {
       ...manifest.spec,
-      network: { ...manifest.spec.network, flowLogs: "ALL", endpoints: ["sts"], podCidr: "100.127.0.0/16" },
+      network: {
+        ...manifest.spec.network,
+        flowLogs: "ALL",
+        endpoints: ["sts"],
+        podCidr: "100.127.0.0/16",
+        transitGateway: { id: transitGateway, destinationCidrs: ["192.168.0.0/16"] },
+      },
       endpoint: { ...manifest.spec.endpoint, privateAccessCidrs: ["100.64.0.0/16"] },
     },
   }));
@@ -157,4 +175,5 @@ test("what was made twice is named, and the spoke that is removed leaves nothing
   await repository.push(`Remove spoke ${SPOKE}`);
   await untilGone(SPOKE, PATIENCE);
   expect(await spokeInventory(FLEET, SPOKE)).toEqual([]);
+  await account.ec2.send(new DeleteTransitGatewayCommand({ TransitGatewayId: transitGateway }));
 }, 2_700_000);
