@@ -37,6 +37,7 @@ export { adoptHubPolicy } from "../lib/iam/adopt-hub.ts";
 export { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 export { deployerPolicies } from "../lib/iam/deployer.ts";
 export { doctorPolicy } from "../lib/iam/doctor.ts";
+export { pullerPolicies } from "../lib/iam/ecr.ts";
 export { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 export { sweepPolicy } from "../lib/iam/sweep.ts";
 export { isArm } from "../lib/instance-types.ts";

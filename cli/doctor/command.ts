@@ -45,8 +45,8 @@ Checks what a stack needs and says what to do next; it changes nothing.
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
                  deploy keys
   workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens
-  packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials; from
-                 Amazon ECR with your own, which pulumi needs a login for
+  packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials;
+                 from Amazon ECR with yours, where pulumi needs a login
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
   --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi

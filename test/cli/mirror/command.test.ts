@@ -13,7 +13,7 @@ async function printed(...argv: string[]): Promise<string> {
 }
 
 describe("fleet mirror", () => {
-  it("prints charts, packages, the composition function and images, and what no cluster takes from a mirror not", async () => {
+  it("prints charts, packages, the composition function and images, but not those of applications and pipelines", async () => {
     const script = await printed("--registry", `${ecr}/mirror`);
     for (const line of [
       /^chart flux2 /m,
