@@ -36,7 +36,11 @@ describe("fleet mirror", () => {
       ["--registry", ecr, "--pull-through", "xpkg.crossplane.io"],
       "names no registry",
     ],
-    ["a cache elsewhere", ["--registry", "registry.example", "--pull-through", "quay.io"], "is for Amazon ECR"],
+    [
+      "a cache of another registry",
+      ["--registry", "registry.example", "--pull-through", "quay.io"],
+      "is for Amazon ECR",
+    ],
     ["a cache without its credential", ["--registry", ecr, "--pull-through", "ghcr.io"], "ecr-pullthroughcache/"],
     [
       "a prefix that is too long",
