@@ -33,6 +33,12 @@ const ecr = async (by: Clients, action: string, body: object) => {
   return { status, body: JSON.parse(text) as Record<string, never> };
 };
 
+/** Why a call of the API is denied. */
+const refusal = async (...call: Parameters<typeof ecr>): Promise<string> => {
+  const { status, body } = await ecr(...call);
+  return status < 400 ? "allowed" : String(body["message"] ?? body["Message"]);
+};
+
 /** The header for Basic authentication with the password that a principal gets. */
 async function login(by: Clients): Promise<string> {
   const { body } = await ecr(by, "GetAuthorizationToken", {});
@@ -63,7 +69,7 @@ describe("the registry of Amazon ECR", () => {
 
   test("gives a password to principals that may have one", async () => {
     const without = await cloud.roleWith("without-login", allow({ Action: "ecr:BatchGetImage" }));
-    expect(await ecr(without, "GetAuthorizationToken", {})).toMatchObject({ status: 400 });
+    expect(await refusal(without, "GetAuthorizationToken", {})).toContain("ecr:GetAuthorizationToken");
     expect(await statusOf(await login(puller), "GET", "")).toBe(200);
   });
 
@@ -95,16 +101,13 @@ describe("the registry of Amazon ECR", () => {
         `is not authorized to perform: ${action} on resource: arn:aws:ecr:${REGION}:${ACCOUNT}:repository/${repository}`,
       );
     }
-    expect(await ecr(puller, "CreateRepository", { repositoryName: "mirror/charts/new" })).toMatchObject({
-      status: 400,
-    });
+    const made = { repositoryName: "mirror/charts/new" };
+    expect(await refusal(puller, "CreateRepository", made)).toContain("ecr:CreateRepository");
   });
 
   test("removes nothing", async () => {
-    expect(await codeOf(await login(cloud.deployer), "DELETE", `${chart}/manifests/2.19.0`)).toMatchObject([
-      405,
-      "UNSUPPORTED",
-    ]);
+    const [status, code] = await codeOf(await login(cloud.deployer), "DELETE", `${chart}/manifests/2.19.0`);
+    expect([status, code]).toEqual([405, "UNSUPPORTED"]);
   });
 
   test("takes a password in its region only", async () => {
