@@ -1,7 +1,16 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import { pullerPolicies } from "../../product.ts";
+import { ensureToolchain, type Toolchain } from "../../toolchain/index.ts";
 import { allow, type Clients, type GatewayCloud, startGatewayCloud } from "../support/gateway.ts";
 import { signedCalls } from "../support/signed-call.ts";
 
@@ -119,5 +128,56 @@ describe("the registry of Amazon ECR", () => {
     const foreign = await cloud.account("222222222222");
     const [status, code] = await codeOf(await login(foreign), "GET", `${chart}/manifests/2.19.0`);
     expect([status, code]).toEqual([403, "DENIED"]);
+  });
+});
+
+describe("helm, with the login of a principal", () => {
+  let folder: string;
+  let toolchain: Toolchain;
+  const proxy = createServer();
+  beforeAll(async () => {
+    toolchain = await ensureToolchain();
+    folder = await mkdtemp(join(tmpdir(), "fleet-helm-"));
+    // AWS's names lead to the gateway in clusters only.
+    proxy.on("connect", (_request, client) => {
+      const server = connect(443, cloud.instance.gatewayAddress, () => {
+        client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+        server.pipe(client).pipe(server);
+      });
+      for (const socket of [server, client]) socket.on("error", () => void [server.destroy(), client.destroy()]);
+    });
+    await once(proxy.listen(0, "127.0.0.1"), "listening");
+  });
+  afterAll(async () => {
+    proxy.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const helm = async (by: Clients, ...args: string[]) => {
+    const config = join(folder, "registry.json");
+    const auth = (await login(by)).replace("Basic ", "");
+    await writeFile(config, JSON.stringify({ auths: { [host]: { auth } } }));
+    const { port } = proxy.address() as AddressInfo;
+    const env = {
+      HOME: folder,
+      HTTPS_PROXY: `http://127.0.0.1:${port}`,
+      SSL_CERT_FILE: cloud.instance.paths.caCertificate,
+      HELM_REGISTRY_CONFIG: config,
+    };
+    return promisify(execFile)(toolchain.bin("helm"), args, { cwd: folder, env });
+  };
+
+  test("pushes a chart to its repository, and pulls what the role of source-controller may", async () => {
+    const { charts } = toolchain;
+    const archive = (await readdir(charts)).find((name) => name.startsWith("flux2-")) as string;
+    const version = archive.replace(/^flux2-(.+)\.tgz$/, "$1");
+    const mirror = `oci://${host}/mirror/charts`;
+    await helm(cloud.deployer, "push", join(charts, archive), mirror);
+    await helm(puller, "pull", `${mirror}/flux2`, "--version", version);
+    expect(await readdir(folder)).toContain(archive);
+    await expect(helm(puller, "push", join(charts, archive), mirror)).rejects.toThrow("403");
+    await expect(helm(puller, "pull", `oci://${host}/${other}`, "--version", "2.19.0")).rejects.toThrow("403");
+    const missing = helm(cloud.deployer, "push", join(charts, archive), `oci://${host}/mirror/new`);
+    await expect(missing).rejects.toThrow("404");
   });
 });
