@@ -37,7 +37,7 @@ export interface CrossplaneArgs {
    */
   readonly verifications?: readonly PackageVerification[];
   /**
-   * Annotations of Crossplane's service account and pods, which start anew when they change: the role with which it pulls packages from Amazon
+   * Annotations of Crossplane's service account and pods, which restart when they change: the role with which it pulls packages from Amazon
    * ECR, whose credential helper Crossplane has (crossplane-runtime 2.4.0, pkg/xpkg/fetch.go; go-containerregistry, pkg/authn/k8schain).
    * @default none
    */

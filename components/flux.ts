@@ -37,7 +37,7 @@ export interface FluxArgs {
    */
   readonly podAnnotations?: Readonly<Record<string, string>>;
   /**
-   * Annotations of source-controller's service account and pods, which start anew when they change: the role with which it pulls charts from
+   * Annotations of source-controller's service account and pods, which restart when they change: the role with which it pulls charts from
    * Amazon ECR.
    * @default none
    */

@@ -41,7 +41,7 @@ function addonIdentities({ addons, identities }: ClusterMetadata): string {
   return JSON.stringify(Object.fromEntries(rows));
 }
 
-/** Annotations of a puller's service account, and of its pods, which start anew for another role; none where it has no role. */
+/** Annotations of a puller's service account, and of its pods, which restart for another role; none without a role. */
 const pullerAnnotations =
   (puller: Puller) =>
   ({ identities, identitySource }: ClusterMetadata): string => {

@@ -250,7 +250,7 @@ export type IdentitySource = Values<typeof clusterFacts>["identitySource"];
 export const podAnnotations = (source: IdentitySource): Readonly<Record<string, string>> =>
   source === "IRSA" ? {} : { [identityAnnotation]: source };
 
-/** Annotations of a service account with a role, and of its pods, which have to start anew for another role or other credentials. */
+/** Annotations of a service account with a role, and of its pods, which restart for another role or other credentials. */
 export const roleAnnotations = (roleArn: string, source: IdentitySource): Readonly<Record<string, string>> => ({
   ...podAnnotations(source),
   "eks.amazonaws.com/role-arn": roleArn,

@@ -38,6 +38,7 @@ export { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 export { crossplanePolicies } from "../lib/iam/crossplane.ts";
 export { deployerPolicies } from "../lib/iam/deployer.ts";
 export { doctorPolicy } from "../lib/iam/doctor.ts";
+export { pullerPolicies } from "../lib/iam/ecr.ts";
 export { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 export { sweepPolicy } from "../lib/iam/sweep.ts";
 export { ownKeysOfRole } from "../lib/iam/volume-key.ts";

@@ -53,8 +53,8 @@ Checks what a stack needs and says what to do next; it changes nothing.
                  deploy keys
   workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens; environments at GitHub
                  restrict branches and require reviewers; the self-hosted runner takes only jobs of the main branch
-  packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials; from
-                 Amazon ECR with your own, which pulumi needs a login for
+  packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials;
+                 from Amazon ECR with yours, where pulumi needs a login
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
   --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi

@@ -1,4 +1,5 @@
 import type { Readable } from "../../infra/settings.ts";
+import { pullerPolicies } from "../../lib/iam/ecr.ts";
 import { hubIdentities } from "../../lib/names.ts";
 import { natGatewayCount } from "../../lib/nat-gateways.ts";
 import { type QuotaName, quotas, type VcpuQuota, vcpuQuotas } from "../../lib/quotas.ts";
@@ -21,6 +22,9 @@ export function hubShare({
   clusterApi,
   argocdSpokes,
   argocdRoleArn,
+  chartsRegistry = "",
+  packagesRegistry = "",
+  functionPackage = "",
 }: Readable): Share {
   const gateways = vpcId ? 0 : natGatewayCount(natGateways, zones);
   return {
@@ -34,6 +38,7 @@ export function hubShare({
     roles:
       2 +
       hubIdentities.length +
+      pullerPolicies({ chartsRegistry, packagesRegistry, functionPackage }).length +
       (metrics === "none" ? 0 : 1) +
       (clusterApi ? 1 : 0) +
       (argocdSpokes ? (argocdRoleArn ? 1 : 2) : 0),

@@ -5,6 +5,7 @@ import { accountOfArn } from "./aws/account-of-key.ts";
 import { type CredentialScope, credentialScope, pathOf } from "./aws/credential-scope.ts";
 import type { Forward } from "./aws/forward.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "./aws/http.ts";
+import { isRegistryCall } from "./aws/registry-call.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { eksApi } from "./eks/router.ts";
 import { type EksAuthContext, eksAuthApi } from "./eks-auth/service.ts";
@@ -69,6 +70,8 @@ async function answer(request: HttpRequest, api: AwsApi, faults: Faults): Promis
       (await api.eks(account).aws.role(arn.split("/").at(-1) ?? "")) !== undefined;
     return assumeRoleWithWebIdentity(request, webIdentity, { ...api, issuers: api.issuers(account), canBeAssumed });
   }
+  // Clients of a registry have a password of ECR, and no signature.
+  if (isRegistryCall(request)) return api.forward(request);
   // ministack's own pages (health, reset, consoles) and anonymous calls stay behind the gateway.
   if (scope === undefined || pathOf(request.url).startsWith("/_"))
     return stsErrorResponse(new StsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403));

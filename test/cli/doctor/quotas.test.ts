@@ -315,6 +315,11 @@ describe("what is counted for", () => {
     });
   });
 
+  test("counts the roles of controllers that pull from Amazon ECR", () => {
+    const host = "111111111111.dkr.ecr.eu-central-1.amazonaws.com";
+    expect(hubShare({ chartsRegistry: `oci://${host}`, packagesRegistry: host }).roles - hubShare({}).roles).toBe(2);
+  });
+
   test.for([
     ["on the hub", ""],
     ["elsewhere", "arn:aws:iam::111111111111:role/argocd"],

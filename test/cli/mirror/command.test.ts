@@ -13,7 +13,7 @@ async function printed(...argv: string[]): Promise<string> {
 }
 
 describe("fleet mirror", () => {
-  it("prints charts, packages, the composition function and images, and what no cluster takes from a mirror not", async () => {
+  it("prints charts, packages, the composition function and images, but not those of applications and pipelines", async () => {
     const script = await printed("--registry", `${ecr}/mirror`);
     for (const line of [
       /^chart flux2 /m,
@@ -36,7 +36,11 @@ describe("fleet mirror", () => {
       ["--registry", ecr, "--pull-through", "xpkg.crossplane.io"],
       "names no registry",
     ],
-    ["a cache elsewhere", ["--registry", "registry.example", "--pull-through", "quay.io"], "is for Amazon ECR"],
+    [
+      "a cache of another registry",
+      ["--registry", "registry.example", "--pull-through", "quay.io"],
+      "is for Amazon ECR",
+    ],
     ["a cache without its credential", ["--registry", ecr, "--pull-through", "ghcr.io"], "ecr-pullthroughcache/"],
     [
       "a prefix that is too long",

@@ -33,7 +33,7 @@ function calls(of: Mirror, repositoriesExist = false): string[] {
   };
   program("aws", `case $2 in describe-*) exit ${repositoriesExist ? 0 : 254} ;; esac`);
   program("crane", "cat > /dev/null");
-  // As charts print them: with a mirror, from elsewhere, twice, and without a tag.
+  // As charts print them: with a mirror, from upstream, twice, and without a tag.
   const rendered = [
     "image: mirror.invalid/ghcr.io/fluxcd/$2:v1",
     '  image: "mirror.invalid/ghcr.io/fluxcd/$2:v1"',
@@ -80,7 +80,7 @@ describe("the script of fleet mirror", () => {
     ]);
   });
 
-  it("copies each image of a chart once, and none that the chart takes from elsewhere", () => {
+  it("copies each image of a chart once, and none that the chart takes from upstream", () => {
     const copies = calls(mirror).filter((call) => call.startsWith("crane copy"));
     expect(copies.map((call) => call.split(" ")[2])).toEqual([
       "xpkg.example/a/provider:v1",
