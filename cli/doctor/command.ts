@@ -51,8 +51,9 @@ Checks what a stack needs and says what to do next; it changes nothing.
   volumes        EBS can use the keys in volumeKeys, and the account's default key is one that roles of spokes may use
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
                  deploy keys
-  workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens; environments at GitHub
-                 restrict branches and require reviewers; the self-hosted runner takes only jobs of the main branch
+  workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens, but no pushed branch;
+                 environments at GitHub restrict branches and require reviewers; the self-hosted runner takes only jobs of
+                 the main branch
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials;
                  from Amazon ECR with yours, where pulumi needs a login
 

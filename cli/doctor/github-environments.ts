@@ -5,6 +5,7 @@ import {
   systemEnvironments,
 } from "../../lib/github-environments.ts";
 import { readEnvironment } from "../../lib/github-queries.ts";
+import { readProject, stacksOf } from "../fleet/stack-config.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { type Answer, type Ask, type GitHub, logInToGitHub, unansweredBy } from "./github.ts";
 import { environmentsOf, type Place, placesOf } from "./github-roles.ts";
@@ -65,7 +66,7 @@ async function ofRepository(place: Place, rules: Rules, github: GitHub): Promise
 }
 
 export interface EnvironmentsOptions {
-  /** Directory of the project, whose remote is the repository with the workflows. */
+  /** Directory of the Pulumi project, whose remote is the repository with the workflows. */
   readonly root: string;
   readonly run: Run;
   readonly github: GitHub;
@@ -75,10 +76,11 @@ export interface EnvironmentsOptions {
 export async function checkEnvironments(stack: Stack, { root, run, github }: EnvironmentsOptions): Promise<Finding[]> {
   if (stack.embedded) return [];
   const { project, system } = await placesOf(stack, root, run);
+  // Those of the other stacks deploy too.
+  const stacks = [...(await stacksOf(await readProject(root))), environmentsOf(stack)];
+  const ofProject: Rules = Object.assign({}, sharedEnvironments, ...stacks.map(stackEnvironments));
   const found = await Promise.all([
-    project === undefined
-      ? []
-      : ofRepository(project, { ...stackEnvironments(environmentsOf(stack)), ...sharedEnvironments }, github),
+    project === undefined ? [] : ofRepository(project, ofProject, github),
     system === undefined ? [] : ofRepository(system, systemEnvironments, github),
   ]);
   // A finding about all environments is reported once.

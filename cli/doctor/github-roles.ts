@@ -2,7 +2,13 @@ import { GetRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { actionsIssuer, isGitHubCloud } from "../../lib/github-api.ts";
 import { environmentOf, purposes } from "../../lib/github-environments.ts";
 import { jobs } from "../../lib/iam/github-roles.ts";
-import { admits, admitsOtherOwners, type StoredPolicy, trustedSubjects } from "../../lib/iam/github-trust.ts";
+import {
+  admits,
+  admitsOtherOwners,
+  restrictsRefs,
+  type StoredPolicy,
+  trustedSubjects,
+} from "../../lib/iam/github-trust.ts";
 import { type ProjectCopy, placeOf, projectCopy } from "../init/pipelines.ts";
 import { type AwsConfig, isMissing, untold } from "./aws.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
@@ -91,12 +97,19 @@ async function trust({ environment, arn, place, prefix, accounts, iam }: Questio
   const issuer = actionsIssuer(place.host);
   // In subjects a colon of a name is written so (GitHub Docs, "Filtering for metadata containing :").
   const subject = `${prefix}:environment:${environment.replaceAll(":", "%3A")}`;
-  const trusted = trustedSubjects(JSON.parse(text) as StoredPolicy, issuer);
+  const policy = JSON.parse(text) as StoredPolicy;
+  const trusted = trustedSubjects(policy, issuer);
   if (admitsOtherOwners(trusted, subject))
     return wrong(
       title,
       `${name} trusts repositories of other owners too, unless its trust policy has other conditions about them`,
       `set ${issuer}:sub to ${subject} in its trust policy (${guide})`,
+    );
+  if (admits(trusted, subject) && !restrictsRefs(policy, issuer))
+    return wrong(
+      title,
+      `${name} trusts ${subject} on every branch and tag`,
+      `create the role with infra/ci, or add a condition about ${issuer}:ref to its trust policy (${guide})`,
     );
   if (admits(trusted, subject)) return ok(title, `${name} trusts ${subject}`);
   const named = trusted.flatMap(({ conditions }) => conditions.flatMap(({ values }) => values));

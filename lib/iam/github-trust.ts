@@ -69,6 +69,25 @@ export function trustedSubjects({ Statement }: StoredPolicy, issuer: string): Tr
 const passes = (conditions: TrustedSubjects["conditions"], subject: string): boolean =>
   conditions.every(({ operator, values }) => values.some((value) => operators[operator]?.(value, subject)));
 
+/** A branch as anyone with write access can push it. */
+const pushedBranch = "refs/heads/unmerged";
+
+/** Whether every statement that trusts the issuer denies tokens of a pushed branch, which the subject of an environment doesn't contain. */
+export const restrictsRefs = ({ Statement }: StoredPolicy, issuer: string): boolean =>
+  list(Statement)
+    .filter(({ Effect }) => Effect === "Allow")
+    .flatMap((statement) => providers(statement, issuer).map((provider) => ({ statement, provider })))
+    .every(({ statement, provider }) =>
+      Object.entries(statement.Condition ?? {}).some(([operator, keys]) =>
+        // With IfExists or ForAllValues a token without the claim passes too, so these operators don't count.
+        Object.entries(keys).some(
+          ([key, values]) =>
+            key.toLowerCase() === `${provider}:ref`.toLowerCase() &&
+            list(values).every((value) => operators[operator]?.(value, pushedBranch) === false),
+        ),
+      ),
+    );
+
 /** Whether a statement admits the subject with another owner too: it has no condition about subjects, or only too wide a pattern. */
 export const admitsOtherOwners = (trusted: readonly TrustedSubjects[], subject: string): boolean =>
   trusted.some(({ conditions }) => passes(conditions, subject.replace(/^repo:[^/]+/, "repo:another-owner")));

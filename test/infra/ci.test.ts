@@ -2,6 +2,13 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readCiConfig } from "../../infra/ci/settings.ts";
+import {
+  admitsOtherOwners,
+  admits as admitted,
+  restrictsRefs,
+  type StoredPolicy,
+  trustedSubjects,
+} from "../../lib/iam/github-trust.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { allowed, readPolicy, trusts } from "../support/iam.ts";
 import { permits, type Session } from "../support/iam-effective.ts";
@@ -82,6 +89,19 @@ describe.each(formats)("a role that trusts a subject of %s", (_, of, prefix) => 
 
   it.each(Object.keys(own))("admits the workflow of %s", (purpose) => {
     expect(admits(purpose, {})).toBe(true);
+  });
+
+  it("is what fleet doctor accepts", () => {
+    for (const [purpose, [environment]] of Object.entries(own)) {
+      const policy = document(`ci-${purpose}-role`, "assumeRolePolicy", of) as unknown as StoredPolicy;
+      const trusted = trustedSubjects(policy, issuer);
+      const subject = `${prefix}:environment:${environment}`;
+      expect([admitted(trusted, subject), admitsOtherOwners(trusted, subject), restrictsRefs(policy, issuer)]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+    }
   });
 
   it("admits the preview of main before an update, by the role of drift", () => {

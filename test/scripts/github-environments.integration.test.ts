@@ -54,7 +54,8 @@ describe("the check of environments in workflows", () => {
     environment("prod", recorded.environment({ others: false }, custom), ["branch", "main"]);
     environment("prod-main", recorded.environment(false, custom), ["branch", "main"]);
     environment("prod-preview", recorded.environment({ others: true }, custom), ["branch", "refs/pull/*/merge"]);
-    expect(await checked("prod", "prod-main", "prod-preview")).toEqual({ code: 0, text: "" });
+    expect(await checked("update", "prod")).toEqual({ code: 0, text: "" });
+    expect(await checked("preview", "prod")).toEqual({ code: 0, text: "" });
   });
 
   test.for<[string, () => void, string]>([
@@ -77,7 +78,7 @@ describe("the check of environments in workflows", () => {
   ])("fails if an environment %s", async ([, prepare, message]) => {
     environment("prod-main", recorded.environment(false, custom), ["branch", "main"]);
     prepare();
-    const { code, text } = await checked("prod", "prod-main");
+    const { code, text } = await checked("update", "prod");
     expect([code, text]).toEqual([1, expect.stringContaining(`::error::`)]);
     expect(text).toContain(message);
     expect(text).not.toContain("prod-main:");
@@ -85,10 +86,20 @@ describe("the check of environments in workflows", () => {
 
   test("fails if the author of a pull request can approve its preview", async () => {
     environment("prod-preview", recorded.environment({ others: false }, custom), ["branch", "refs/pull/*/merge"]);
-    expect(await checked("prod-preview")).toEqual({ code: 1, text: expect.stringContaining("prevent_self_review") });
+    expect(await checked("preview", "prod")).toEqual({ code: 1, text: expect.stringContaining("prevent_self_review") });
   });
 
-  test("fails without environments", async () => {
-    expect((await checked()).code).toBe(1);
+  test("requires reviewers of a stack whose name ends like an environment's", async () => {
+    environment("eu-main", recorded.environment(false, custom), ["branch", "main"]);
+    environment("eu-main-main", recorded.environment(false, custom), ["branch", "main"]);
+    expect(await checked("update", "eu-main")).toEqual({
+      code: 1,
+      text: expect.stringMatching(/^::error::environment eu-main: it has no required reviewers.*\n$/),
+    });
+  });
+
+  test("fails without a stack or a known check", async () => {
+    for (const args of [[], ["update"], ["prod"], ["other", "prod"]])
+      expect(await checked(...args)).toEqual({ code: 1, text: expect.stringContaining("usage:") });
   });
 });

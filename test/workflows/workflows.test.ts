@@ -107,8 +107,7 @@ describe("a pull request", () => {
   test("gets previews that can decrypt the state behind reviewers, or offline without any role, never both", () => {
     const { preview, reviewers, offline } = jobs;
     const own = "github.event.pull_request.head.repo.full_name == github.repository && vars.PREVIEW";
-    const environments = stacks.map((stack) => `${stack}-preview`).join(" ");
-    expect(scripts(reviewers)).toBe(`node scripts/github-environments.ts ${environments}`);
+    expect(scripts(reviewers)).toBe(`node scripts/github-environments.ts preview ${stacks.join(" ")}`);
     expect(reviewers?.permissions).toEqual({ actions: "read", contents: "read" });
     // Not on the runner of updates.
     expect(preview?.["runs-on"]).toBe("$" + "{{ vars.PREVIEW_RUNNER || 'ubuntu-latest' }}");
@@ -237,7 +236,7 @@ describe("a merge", () => {
 
   test("starts only while both environments of a stack have their rules", () => {
     const { environments, changes, up } = workflow("up").jobs;
-    expect(scripts(environments)).toBe('node scripts/github-environments.ts "$STACK" "$STACK-main"');
+    expect(scripts(environments)).toBe('node scripts/github-environments.ts update "$STACK"');
     expect([environments?.permissions, environments?.environment]).toEqual([
       { actions: "read", contents: "read" },
       undefined,

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
@@ -10,6 +10,9 @@ import { devStack, programs } from "./support/programs.ts";
 
 const root = mkdtempSync(join(tmpdir(), "fleet-doctor-environments-"));
 mkdirSync(join(root, ".git"));
+mkdirSync(join(root, "stacks"));
+writeFileSync(join(root, "Pulumi.yaml"), "name: fleet\nstackConfigDir: stacks\nconfig: {}\n");
+for (const name of ["dev", "prod"]) writeFileSync(join(root, "stacks", `Pulumi.${name}.yaml`), "config: {}\n");
 afterAll(() => rmSync(root, { recursive: true }));
 const closing: (() => Promise<void>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
@@ -148,16 +151,25 @@ describe("fleet doctor, environments at GitHub", () => {
   });
 
   test("of others are wrong without a rule, and ok with any", async () => {
-    const routes = { ...good, [`${project}/environments?per_page=100`]: recorded.environments("prod", "pages") };
+    const routes = { ...good, [`${project}/environments?per_page=100`]: recorded.environments("test", "pages") };
     const findings = await examined(checkEnvironments, {
       ...routes,
-      ...environment("prod", recorded.environment(false, null)),
+      ...environment("test", recorded.environment(false, null)),
       ...environment("pages", recorded.environment(false, recorded.protected)),
     });
     expect(findings.slice(0, 2)).toMatchObject([
-      { status: "wrong", name: "environment prod", message: expect.stringContaining("any branch can enter it") },
+      { status: "wrong", name: "environment test", message: expect.stringContaining("any branch can enter it") },
       { status: "ok", name: "environment pages" },
     ]);
+  });
+
+  test("of another stack are wrong without reviewers", async () => {
+    const routes = { ...good, [`${project}/environments?per_page=100`]: recorded.environments("prod") };
+    const findings = await examined(checkEnvironments, {
+      ...routes,
+      ...environment("prod", recorded.environment(false, custom), main),
+    });
+    expect(findings[0]).toMatchObject({ status: "wrong", message: expect.stringContaining("no required reviewers") });
   });
 
   test("that don't exist have no finding", async () => {

@@ -17,12 +17,13 @@ afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 const issuer = "token.actions.githubusercontent.com";
 const arn = "arn:aws:iam::111111111111:role/ci/fleet-dev";
 
-/** An answer of IAM's GetRole with the policy that docs/guides/pull-requests.md shows; IAM encodes it. */
-function role(subject: string | undefined, { roleArn = arn, provider = issuer } = {}): string {
+/** An answer of IAM's GetRole with a trust policy; IAM encodes it. */
+function role(subject: string | undefined, { roleArn = arn, provider = issuer, ref = "refs/heads/main" } = {}): string {
   const Federated = `arn:aws:iam::111111111111:oidc-provider/${provider}`;
   const StringEquals = {
     [`${provider}:aud`]: "sts.amazonaws.com",
     ...(subject === undefined ? {} : { [`${provider}:sub`]: subject }),
+    ...(ref === "" ? {} : { [`${provider}:ref`]: ref }),
   };
   const Statement = [
     { Effect: "Allow", Principal: { Federated }, Action: "sts:AssumeRoleWithWebIdentity", Condition: { StringEquals } },
@@ -152,6 +153,11 @@ describe("fleet doctor, roles of GitHub's workflows", () => {
       "IAM has arn:aws:iam::111111111111:role/fleet-dev",
     ],
     ["have no condition about the subject", { GetRole: role(undefined) }, "trusts repositories of other owners too"],
+    [
+      "have no condition about the branch",
+      { GetRole: role(`${immutable}:environment:dev`, { ref: "" }) },
+      "on every branch and tag",
+    ],
     [
       "trust another provider",
       { GetRole: role("", { provider: "gitlab.com" }) },

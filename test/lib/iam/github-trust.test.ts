@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { admits, admitsOtherOwners, trustedSubjects } from "../../../lib/iam/github-trust.ts";
+import { admits, admitsOtherOwners, restrictsRefs, trustedSubjects } from "../../../lib/iam/github-trust.ts";
 import type { Condition } from "../../../lib/iam/policy.ts";
 
 const issuer = "token.actions.githubusercontent.com";
@@ -62,5 +62,38 @@ describe("a trust policy", () => {
     expect(admits(trustedSubjects({ Statement: enterprise }, issuer), subject)).toBe(true);
     expect(trustedSubjects({ Statement: { Effect: "Allow", Principal: "*" } }, issuer)).toEqual([]);
     expect(trustedSubjects({}, issuer)).toEqual([]);
+  });
+});
+
+describe("a pushed branch", () => {
+  const ref = (operator: string, value: string | string[]) => ({
+    ...equals(subject),
+    [operator]: { [`${issuer}:ref`]: value },
+  });
+  const restricts = (...Statement: ReturnType<typeof statement>[]) => restrictsRefs({ Statement }, issuer);
+  const main = statement({ StringEquals: { [`${issuer}:sub`]: subject, [`${issuer}:ref`]: "refs/heads/main" } });
+
+  test.for([
+    ["the main branch", "StringEquals", "refs/heads/main"],
+    ["pull requests", "StringLike", "refs/pull/*/merge"],
+    ["tags", "StringLike", ["refs/tags/v*", "refs/heads/main"]],
+  ] as const)("is denied by a condition about %s", ([, operator, value]) => {
+    expect(restricts(statement(ref(operator, value as string)))).toBe(true);
+  });
+
+  test.for([
+    ["every ref", "StringLike", "*"],
+    ["every branch", "StringLike", ["refs/heads/main", "refs/heads/*"]],
+    ["a ref if the token has one", "StringEqualsIfExists", "refs/heads/main"],
+    ["a set of refs that may be empty", "ForAllValues:StringEquals", "refs/heads/main"],
+    ["other refs", "StringNotEquals", "refs/heads/x"],
+  ] as const)("is admitted by a condition about %s", ([, operator, value]) => {
+    expect(restricts(statement(ref(operator, value as string)))).toBe(false);
+  });
+
+  test("is admitted by one statement without a condition", () => {
+    expect(restricts(main)).toBe(true);
+    expect(restricts(main, statement(equals(subject)))).toBe(false);
+    expect(restricts(main, statement(equals(subject), "gitlab.com"))).toBe(true);
   });
 });
