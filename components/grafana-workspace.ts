@@ -36,6 +36,11 @@ export interface GrafanaWorkspaceArgs {
    */
   readonly roleName?: string;
   /**
+   * Path of the role in IAM.
+   * @default "/"
+   */
+  readonly rolePath?: string | undefined;
+  /**
    * ARN of a policy that is the role's permissions boundary.
    * @default none
    */
@@ -70,7 +75,7 @@ export class GrafanaWorkspace extends pulumi.ComponentResource {
   constructor(name: string, args: GrafanaWorkspaceArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:GrafanaWorkspace", name, {}, opts);
     const { workspaceName = name, description, authentication = "AWS_SSO", adminGroups = [] } = args;
-    const { roleName = name, permissionsBoundary, tags, protect } = args;
+    const { roleName = name, rolePath, permissionsBoundary, tags, protect } = args;
     const inComponent = { parent: this };
     const scope = pulumi.output({
       partition: aws.getPartitionOutput({}, inComponent).partition,
@@ -84,6 +89,7 @@ export class GrafanaWorkspace extends pulumi.ComponentResource {
         description: "Grafana queries metrics",
         trust: scope.apply(grafanaTrust),
         policy: pulumi.output(args.metricsWorkspaceArn).apply(metricsReaderPolicy),
+        rolePath,
         permissionsBoundary,
         tags,
       },

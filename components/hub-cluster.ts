@@ -74,6 +74,11 @@ export interface HubClusterArgs {
    */
   readonly endpointPrivateAccessCidrs?: readonly string[];
   /**
+   * Path of the control plane's role in IAM.
+   * @default "/"
+   */
+  readonly rolePath?: string | undefined;
+  /**
    * ARN of a policy that is the permissions boundary of the control plane's role.
    * @default none
    */
@@ -179,6 +184,7 @@ export class HubCluster extends pulumi.ComponentResource {
         description: `Control plane of ${clusterName}`,
         trust: controlPlaneTrust,
         managedPolicies: managedPolicies.cluster,
+        rolePath: args.rolePath,
         permissionsBoundary: args.permissionsBoundary,
         tags,
       },

@@ -88,6 +88,11 @@ export interface HubNodesArgs {
    */
   readonly sessionManager?: boolean;
   /**
+   * Path of the nodes' role in IAM.
+   * @default "/"
+   */
+  readonly rolePath?: string | undefined;
+  /**
    * ARN of a policy that is the permissions boundary of the nodes' role.
    * @default none
    */
@@ -135,6 +140,7 @@ export class HubNodes extends pulumi.ComponentResource {
         description: `Nodes of ${nodeGroupName}`,
         trust: nodeTrust,
         managedPolicies: [...managedPolicies.node, ...(args.sessionManager ? managedPolicies.sessions : [])],
+        rolePath: args.rolePath,
         permissionsBoundary: args.permissionsBoundary,
         tags,
       },

@@ -46,6 +46,11 @@ export interface IrsaRoleArgs {
    */
   readonly furtherPolicies?: FurtherPolicies;
   /**
+   * Path of the role in IAM.
+   * @default "/"
+   */
+  readonly rolePath?: string | undefined;
+  /**
    * ARN of a policy that is the role's permissions boundary.
    * @default none
    */
@@ -80,6 +85,7 @@ export class IrsaRole extends pulumi.ComponentResource {
       subject,
       podIdentity,
       furtherPolicies = {},
+      rolePath,
       permissionsBoundary,
       tags,
     } = args;
@@ -95,6 +101,7 @@ export class IrsaRole extends pulumi.ComponentResource {
       `${name}-role`,
       {
         name: roleName,
+        path: rolePath,
         description,
         assumeRolePolicy: pulumi.jsonStringify(trust),
         permissionsBoundary,

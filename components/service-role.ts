@@ -32,6 +32,11 @@ export interface ServiceRoleArgs {
    */
   readonly furtherPolicies?: FurtherPolicies;
   /**
+   * Path of the role in IAM.
+   * @default "/"
+   */
+  readonly rolePath?: string | undefined;
+  /**
    * ARN of a policy that is the role's permissions boundary.
    * @default none
    */
@@ -57,12 +62,13 @@ export class ServiceRole extends pulumi.ComponentResource {
   constructor(name: string, args: ServiceRoleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ServiceRole", name, {}, opts);
     const { roleName = name, description, trust, managedPolicies = [], policy, furtherPolicies = {} } = args;
-    const { permissionsBoundary, tags } = args;
+    const { rolePath, permissionsBoundary, tags } = args;
     const { partition } = aws.getPartitionOutput({}, { parent: this });
     this.role = new aws.iam.Role(
       `${name}-role`,
       {
         name: roleName,
+        path: rolePath,
         description,
         assumeRolePolicy: pulumi.jsonStringify(trust),
         permissionsBoundary,

@@ -3,6 +3,7 @@ import { type CrossplaneScope, crossplanePolicies } from "../lib/iam/crossplane.
 import {
   arns,
   dnsSuffix,
+  noPath,
   type PolicyDocument,
   partitionOf,
   policyLimits,
@@ -54,7 +55,13 @@ function boundaryLength({ fleet, scope, secretsOf }: Place): number {
 }
 
 /** Each account and region once, regions of one partition, and as many as IAM's policies have room for. */
-export function accountRules({ accounts = [], spokeRegions = [], sealingKeys, fleet }: Readable): Problem[] {
+export function accountRules({
+  accounts = [],
+  spokeRegions = [],
+  sealingKeys,
+  fleet,
+  rolePath = noPath,
+}: Readable): Problem[] {
   const remove = "remove one of the two";
   const repeated = [
     ...duplicates(accounts.map(({ id }) => id)).map((got) => ({
@@ -84,7 +91,7 @@ export function accountRules({ accounts = [], spokeRegions = [], sealingKeys, fl
         ];
   const found = [...repeated, ...mixed, ...scopeRules(accounts, sealingKeys)];
   if (fleet === undefined || repeated.length > 0 || accounts.length + spokeRegions.length === 0) return found;
-  return [...found, ...tooMany(fleet, accounts, spokeRegions)];
+  return [...found, ...tooMany({ fleet, accounts, spokeRegions, rolePath })];
 }
 
 type Accounts = NonNullable<Readable["accounts"]>;
@@ -137,13 +144,15 @@ const regionRules = (key: string, place: Place, lengths: ReturnType<typeof maker
 /** Whether IAM has room for the policies of another account than the hub's; `key` names its regions. */
 export const placeLengthRules = (key: string, place: Place): Problem[] => regionRules(key, place, makerLengths(place));
 
-function tooMany(fleet: string, accounts: Accounts, spokeRegions: readonly string[]): Problem[] {
+interface Fleet extends Required<Pick<Readable, "accounts" | "fleet" | "rolePath" | "spokeRegions">> {}
+
+function tooMany({ fleet, accounts, spokeRegions, rolePath }: Fleet): Problem[] {
   const named = arns(longest);
   const maker = fleetNames(fleet).identityRole("crossplane");
-  const place = { fleet, scope: { ...longest, otherRegions: spokeRegions } };
+  const place = { fleet, scope: { ...longest, rolePath, otherRegions: spokeRegions } };
   const lengths = makerLengths(place, {
     hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
-    otherAccounts: accounts.map(({ id }) => arns({ ...longest, accountId: id }).role(maker)),
+    otherAccounts: accounts.map(({ id }) => arns({ ...longest, rolePath, accountId: id }).role(maker)),
   });
   const remedy = "give some accounts a fleet of their own";
   return [

@@ -8,14 +8,17 @@ export interface AwsAccount {
   readonly partition: pulumi.Output<string>;
   /** DNS suffix of the partition's services: `amazonaws.com`. */
   readonly dnsSuffix: pulumi.Output<string>;
+  /** Path of the fleet's roles: the stack's, not the account's. */
+  readonly rolePath: string;
 }
 
-export function awsAccount(): AwsAccount {
+export function awsAccount({ rolePath }: { readonly rolePath: string }): AwsAccount {
   const { partition, dnsSuffix } = aws.getPartitionOutput({});
   return {
     accountId: aws.getCallerIdentityOutput({}).accountId,
     region: aws.getRegionOutput({}).region,
     partition,
     dnsSuffix,
+    rolePath,
   };
 }

@@ -6,7 +6,7 @@ import {
   reachesOthersIam,
 } from "../lib/iam/addons.ts";
 import { remoteWrite } from "../lib/iam/metrics.ts";
-import { arns, policyLimits } from "../lib/iam/policy.ts";
+import { arns, noPath, policyLimits } from "../lib/iam/policy.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
 
@@ -22,7 +22,7 @@ export const permittedIn = ({ addonPermissions = [], metrics }: Readable): reado
 
 /** What add-ons are permitted gives nobody other rights, and fits into a policy. */
 export function addonRules(settings: Readable): Problem[] {
-  const { addonPermissions = [], fleet } = settings;
+  const { addonPermissions = [], fleet, rolePath = noPath } = settings;
   const key = "addonPermissions";
   const refused = addonPermissions.flatMap(({ actions }) => actions.filter((action) => !isAddonAction(action)));
   const problems: Problem[] = refused.map((action) => ({
@@ -35,13 +35,13 @@ export function addonRules(settings: Readable): Problem[] {
     remedy: "name the calls that the add-on makes, one by one",
   }));
   if (fleet === undefined) return problems;
-  for (const { resources } of addonPermissions.filter((permission) => reachesOthersIam(permission, fleet)))
+  for (const { resources } of addonPermissions.filter((permission) => reachesOthersIam(permission, fleet, rolePath)))
     problems.push({
       key,
       what: "passes roles or changes instance profiles that belong to no spoke",
       got: resources.map((resource) => shown(resource)).join(", "),
       allowed:
-        `iam:PassRole and changes of instance profiles on resources arn:<partition>:iam::<account>:role/${fleet}-spoke-… and ` +
+        `iam:PassRole and changes of instance profiles on resources arn:<partition>:iam::<account>:role${rolePath}${fleet}-spoke-… and ` +
         `arn:<partition>:iam::<account>:instance-profile/karpenter/<region>/${fleet}-spoke-…`,
       remedy:
         "give these calls an entry of their own, with the roles that are passed and the profiles that are changed",

@@ -9,7 +9,7 @@ import { argocdPolicy, argocdSecretsPolicy } from "../lib/iam/workloads.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
-import type { PodTrust } from "./hub.ts";
+import { ofEveryRole, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /** Whether Argo CD acts on spokes from another cluster than the hub, with a role that is none of the stack's. */
@@ -43,10 +43,7 @@ interface RoleArgs {
   readonly tags: Tags;
 }
 
-const common = ({ settings: { permissionsBoundary }, tags }: RoleArgs) => ({
-  permissionsBoundary: permissionsBoundary || undefined,
-  tags,
-});
+const common = ({ settings, tags }: RoleArgs) => ({ ...ofEveryRole(settings), tags });
 
 /** The role of Argo CD's controller on the hub, and the one that it assumes on spokes, which may do nothing in AWS. */
 function onHub(args: RoleArgs, subject: ServiceAccountRef): IrsaRole {

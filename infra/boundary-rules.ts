@@ -1,5 +1,5 @@
 import { type BoundaryPlace, boundaryDocuments, withDenials } from "../lib/iam/company-denials.ts";
-import { policyLimits, policyText } from "../lib/iam/policy.ts";
+import { noPath, policyLimits, policyText } from "../lib/iam/policy.ts";
 import type { Problem } from "../lib/problems.ts";
 import { longestScope, permittedIn } from "./addon-rules.ts";
 import type { Readable } from "./settings.ts";
@@ -44,9 +44,9 @@ export const ownBoundaryRule = ({
 
 /** The hub's account, with the longest names. */
 export function boundaryRules(settings: Readable): Problem[] {
-  const { boundaryStatements, fleet, spokeRegions = [] } = settings;
+  const { boundaryStatements, fleet, spokeRegions = [], rolePath = noPath } = settings;
   if (fleet === undefined) return [];
-  const scope = { ...longestScope, otherRegions: spokeRegions };
+  const scope = { ...longestScope, rolePath, otherRegions: spokeRegions };
   return [
     ...ownBoundaryRule(settings),
     ...denialLengthRules({ fleet, scope, addonPermissions: permittedIn(settings) }, boundaryStatements),

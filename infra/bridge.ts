@@ -88,6 +88,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         accountId: account.accountId,
         region: account.region,
         partition: account.partition,
+        rolePath: account.rolePath,
         vpcId: network.vpcId,
         vpcCidr: network.cidr,
         loadBalancerCidrs: [],

@@ -6,7 +6,7 @@ import { clusterApiPolicy } from "../lib/iam/cluster-api.ts";
 import { clusterApiController, fleetNames } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
 import { type BoundarySource, clusterApiBoundaryArgs } from "./boundaries.ts";
-import type { PodTrust } from "./hub.ts";
+import { ofEveryRole, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -26,7 +26,7 @@ export function clusterApi(
   places: BoundarySource,
 ): ClusterApi | undefined {
   if (!settings.clusterApi) return undefined;
-  const { fleet, kmsDeletionWindowDays, permissionsBoundary } = settings;
+  const { fleet, kmsDeletionWindowDays } = settings;
   const { tags } = places;
   const names = fleetNames(fleet);
   const key = new EncryptionKey("cluster-api", {
@@ -48,7 +48,7 @@ export function clusterApi(
       .apply(([scope, boundaryArn, keyArn]) =>
         clusterApiPolicy({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn, keyArn }),
       ),
-    permissionsBoundary: permissionsBoundary || undefined,
+    ...ofEveryRole(settings),
     tags,
   });
   return { role, key };

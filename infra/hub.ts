@@ -4,6 +4,7 @@ import type { IrsaRoleArgs } from "../components/irsa-role.ts";
 import type { ClusterNetwork } from "../components/network.ts";
 import type { IdentitySource } from "../lib/bridge-facts.ts";
 import { clusterTags } from "../lib/company-tags.ts";
+import { noPath } from "../lib/iam/policy.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import type { Settings } from "./settings.ts";
@@ -15,6 +16,12 @@ export const tags = ({ tags: ofCompany, fleet, environment }: Settings): Tags =>
 /** The role of Argo CD can be among the administrators already. */
 const administrators = ({ clusterAdmins, argocdHubAdmin, argocdRoleArn }: Settings): string[] =>
   argocdHubAdmin ? [...new Set([...clusterAdmins, argocdRoleArn])] : [...clusterAdmins];
+
+/** What every role of the stack has: its path, and the boundary of the company. */
+export const ofEveryRole = ({ rolePath, permissionsBoundary }: Pick<Settings, "rolePath" | "permissionsBoundary">) => ({
+  rolePath: rolePath === noPath ? undefined : rolePath,
+  permissionsBoundary: permissionsBoundary || undefined,
+});
 
 /** The hub's control plane, as the settings describe it. */
 export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: Tags): HubClusterArgs {
@@ -29,7 +36,7 @@ export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: T
     endpointPublicAccessCidrs: settings.endpointPublicAccessCidrs,
     endpointPrivateAccess: settings.endpointPrivateAccess,
     endpointPrivateAccessCidrs: settings.endpointPrivateAccessCidrs,
-    permissionsBoundary: settings.permissionsBoundary || undefined,
+    ...ofEveryRole(settings),
     logTypes: settings.logTypes,
     logRetentionDays: settings.logRetentionDays,
     kmsDeletionWindowDays: settings.kmsDeletionWindowDays,
@@ -53,7 +60,7 @@ export function nodeArgs(settings: Settings, cluster: HubCluster, tags: Tags): H
     max: settings.nodeMax,
     sessionManager: settings.nodeSessionManager,
     podIdentityAgent: identitySource(settings) === "PodIdentity",
-    permissionsBoundary: settings.permissionsBoundary || undefined,
+    ...ofEveryRole(settings),
     tags,
   };
 }

@@ -21,7 +21,7 @@ import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
 import { otherRoles, spokeScope } from "./accounts.ts";
 import { makerRights } from "./boundaries.ts";
-import { identitySource, type PodTrust } from "./hub.ts";
+import { identitySource, ofEveryRole, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /** The service account behind each identity on the hub. */
@@ -68,7 +68,7 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
       subject: subjects[identity],
       policy,
       furtherPolicies,
-      permissionsBoundary: settings.permissionsBoundary || undefined,
+      ...ofEveryRole(settings),
       tags,
     });
   const viewer = pulumi.output(account).apply((scope) => spokeViewerPolicy(scope, names.spokePrefix));

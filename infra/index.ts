@@ -38,7 +38,7 @@ import { hubSealingKeys } from "./sealing.ts";
 
 const settings = loadSettings();
 const names = fleetNames(settings.fleet);
-const account = awsAccount();
+const account = awsAccount(settings);
 const tags = hub.tags(settings);
 
 // The hub: network, control plane, nodes.

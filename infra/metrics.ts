@@ -8,7 +8,7 @@ import { metricsWriterPolicy, remoteWrite } from "../lib/iam/metrics.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames, metricsAgent } from "../lib/names.ts";
 import { alertRules } from "./alert-rules.ts";
-import type { PodTrust } from "./hub.ts";
+import { ofEveryRole, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
 
 /** Where the fleet's metrics go, and who reads them. */
@@ -33,7 +33,7 @@ export function metricsWorkspaceArgs(
 
 /** The fleet's workspace of Amazon Managed Grafana; undefined where the stack has none. */
 export function grafanaWorkspaceArgs(settings: Settings, workspace: MetricsWorkspace | undefined, tags: Tags) {
-  const { fleet, grafana, grafanaAuthentication, grafanaAdminGroups, permissionsBoundary, protect } = settings;
+  const { fleet, grafana, grafanaAuthentication, grafanaAdminGroups, protect } = settings;
   if (grafana === "none" || workspace === undefined) return undefined;
   return {
     metricsWorkspaceArn: workspace.arn,
@@ -42,7 +42,7 @@ export function grafanaWorkspaceArgs(settings: Settings, workspace: MetricsWorks
     authentication: grafanaAuthentication,
     adminGroups: grafanaAdminGroups,
     roleName: fleetNames(fleet).grafanaRole,
-    permissionsBoundary: permissionsBoundary || undefined,
+    ...ofEveryRole(settings),
     tags,
     protect,
   } satisfies GrafanaWorkspaceArgs;
@@ -58,19 +58,14 @@ export function permittedToAddons(
 }
 
 /** The role with which the hub's agent writes to the workspace, and does nothing else. */
-export function metricsRole(
-  { fleet, permissionsBoundary }: Settings,
-  podTrust: PodTrust,
-  workspace: MetricsWorkspace,
-  tags: Tags,
-): IrsaRole {
+export function metricsRole(settings: Settings, podTrust: PodTrust, workspace: MetricsWorkspace, tags: Tags): IrsaRole {
   return new IrsaRole("prometheus", {
-    roleName: fleetNames(fleet).metricsRole,
+    roleName: fleetNames(settings.fleet).metricsRole,
     description: "Prometheus on the hub writes metrics",
     ...podTrust,
     subject: metricsAgent,
     policy: workspace.arn.apply(metricsWriterPolicy),
-    permissionsBoundary: permissionsBoundary || undefined,
+    ...ofEveryRole(settings),
     tags,
   });
 }

@@ -86,6 +86,11 @@ export const keys = {
     "arn:aws:iam::<account>:policy/<name>",
   ),
   boundaryStatements: denialList,
+  rolePath: text(
+    /^(?=.{1,64}$)\/((?!aws-service-role\/)([\w+=,.@-]+\/)+)?$/,
+    "a path of at most 64 characters that begins and ends with a slash, of letters, digits and _+=,.@-; not /aws-service-role/",
+    "/company/teams/",
+  ),
 
   addonPermissions: addonPermissionList,
   accounts: accountList,

@@ -47,6 +47,7 @@ export const clusterFacts = {
   aws: {
     accountId: fact("aws_account_id", "account of the cluster", is.account),
     region: fact("aws_region", "region of the cluster", is.region),
+    rolePath: fact("aws_role_path", "path in IAM of the fleet's roles: `rolePath` of the stack", is.path),
     partition: fact("aws_partition", "`aws`, `aws-cn` or `aws-us-gov`", is.partition),
     vpcId: fact("aws_vpc_id", "VPC of the cluster", is.vpc),
     vpcCidr: fact("aws_vpc_cidr", "IPv4 block of the VPC", is.cidr),

@@ -1,5 +1,6 @@
 import { fromBase64, inBase64 } from "./base64.ts";
 import { volumeProvisioners } from "./eks-baseline.ts";
+import { noPath } from "./iam/policy.ts";
 import type { Tags } from "./labels.ts";
 import { prefixOf } from "./registries.ts";
 
@@ -91,6 +92,8 @@ export const is = {
   account: { ...text("12 digits", "^\\d{12}$", "111122223333"), numeric: true },
   region: text("AWS region", "^[a-z]{2}(-[a-z]+)+-\\d$", "eu-west-1"),
   partition: text("AWS partition", "^aws(-[a-z]+)*$", "aws"),
+  /** Always with its slashes: it stands between `role` and the name of a role in an ARN. */
+  path: { ...text("path that begins and ends with a slash", "^/([^/\\s]+/)*$", noPath), absent: noPath },
   vpc: text("ID of a VPC", "^vpc-[-0-9a-z]+$", "vpc-0a1b2c3d4e5f60718"),
   groupOrNothing: { ...text("ID of a security group, or empty", "^(sg-[-0-9a-z]+)?$", ""), absent: "" },
   databases: { ...text("beginning of names in RDS, or empty", "^(d[0-9a-f]{18})?$", ""), absent: "" },

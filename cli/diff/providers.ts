@@ -1,6 +1,7 @@
 import { accessStepId } from "../../functions/spoke/hub-access.ts";
 import { at, type KubeObject } from "../../functions/spoke/kube.ts";
 import { isOnlyObserved } from "../../functions/spoke/orphan.ts";
+import { noPath } from "../../lib/iam/policy.ts";
 import { crossplaneAnnotations, labelKeys, sharedNetworkTag } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 
@@ -44,7 +45,7 @@ export function atProvider(key: string, object: KubeObject, account: string, fle
   const region = text(spec, "region");
   switch (object.kind) {
     case "Role":
-      return { id: name, arn: `arn:aws:iam::${account}:role/${name ?? ""}` };
+      return { id: name, arn: `arn:aws:iam::${account}:role${text(spec, "path") || noPath}${name ?? ""}` };
     case "Key":
       return { id: "key-1", keyId: "key-1", arn: `arn:aws:kms:${region}:${account}:key/key-1` };
     case "EIP":

@@ -20,6 +20,7 @@ import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
 import { checkReferences } from "./references.ts";
 import { asData, asText } from "./report.ts";
+import { checkRolePath } from "./role-path.ts";
 import { checkSecrets } from "./secrets.ts";
 import { readStack, type Stack } from "./stack.ts";
 import { type Connect, connectIn, readSurroundings, type Surroundings } from "./surroundings.ts";
@@ -40,7 +41,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
                  and IAM roles, against what is in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's; the first pulumi up can reach its endpoint
   network        the regions are allowed and reach the internet (VPC Block Public Access); the subnets of vpcId; a proxy
-  boundary       the policy of permissionsBoundary exists
+  roles          the policy of permissionsBoundary exists; the hub's roles have the path of the stack
   access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
   secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
@@ -114,7 +115,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const github = githubOf({ env, run, connect });
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, hub, network, access, secrets, git, workflows, boundary] = await Promise.all([
+  const [backend, quotas, hub, network, access, secrets, git, workflows, boundary, rolePath] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
@@ -124,6 +125,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"], github }),
     login.known ? checkRoles(stack, { root, run, aws, github }) : [],
     login.known ? checkBoundary(stack, aws) : [],
+    login.known ? checkRolePath(stack, aws) : [],
   ]);
   return [
     { name: "AWS login", findings: login.findings },
@@ -131,7 +133,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "quotas", findings: quotas },
     { name: "hub", findings: hub },
     { name: "network", findings: [...network, ...checkProxy(env)] },
-    { name: "permissions boundary", findings: boundary },
+    { name: "roles", findings: [...boundary, ...rolePath] },
     { name: "access to the hub", findings: access },
     { name: "secrets", findings: secrets },
     { name: "Git hosts", findings: git },

@@ -25,6 +25,7 @@ Prints the policies as one JSON object, by name; nothing in AWS is asked or chan
   --new-region       take a region that this version of the project does not know
   --boundary ARN     permissionsBoundary of the stack's configuration: the deployer gives rights only to roles that carry it.
                      Without it the deployer can make itself as powerful as it likes
+  --role-path PATH   rolePath of the stack's configuration; default: /
   --grafana METHOD   grafanaAuthentication of a stack with grafana: amg, AWS_SSO or SAML. Without it nothing of Grafana is allowed
   --secrets-key ARN  KMS key of the fleet's secrets, whose policy a stack with accounts changes (docs/guides/accounts.md).
                      Without it no key's policy can be changed
@@ -40,6 +41,7 @@ export const options = {
   region: { type: "string" },
   ...newRegionOption,
   boundary: { type: "string" },
+  "role-path": { type: "string" },
   grafana: { type: "string" },
   "secrets-key": { type: "string" },
   out: { type: "string" },
@@ -53,6 +55,7 @@ interface Request {
   readonly account: string;
   readonly region: string;
   readonly boundary: string | undefined;
+  readonly "role-path": string | undefined;
   readonly "secrets-key": string | undefined;
 }
 
@@ -64,6 +67,7 @@ export const forms: Readonly<
   account: { parse: (value) => /^\d{12}$/.exec(value) ?? undefined, allowed: "12 digits" },
   region: regionForm,
   boundary: keys.permissionsBoundary,
+  "role-path": keys.rolePath,
   "secrets-key": secretsKeyArn,
 };
 
@@ -140,11 +144,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   });
   const { fleet, account, region } = values;
   const boundary = values.boundary || undefined;
-  const secretsKey = values["secrets-key"];
+  const { "role-path": rolePath, "secrets-key": secretsKey } = values;
   refuse(
     "deployer-policy",
     together(problems, [
-      ...problemsOf({ fleet, account, region, boundary, "secrets-key": secretsKey }),
+      ...problemsOf({ fleet, account, region, boundary, "role-path": rolePath, "secrets-key": secretsKey }),
       ...unknownRegionProblems(region, values["new-region"]),
       ...outProblems(values.out),
     ]),
@@ -158,6 +162,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     region,
     dnsSuffix: dnsSuffix(partition),
     ...(boundary === undefined ? {} : { permissionsBoundary: boundary }),
+    ...(rolePath === undefined ? {} : { rolePath }),
     ...(grafana === undefined ? {} : { grafana }),
     ...(secretsKey === undefined ? {} : { secretsKeyArn: secretsKey }),
   });

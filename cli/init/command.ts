@@ -46,6 +46,7 @@ exists already stays as it is, and any difference from what would be written is 
   --owner REPOSITORY=TEAM    who reviews changes of a repository, for its CODEOWNERS: gitops-system=@acme/platform. Can be given
                              more than once; default: the teams platform, governance and payments of the organization
   --boundary ARN             policy that is the permissions boundary of every role of the hub
+  --role-path PATH           path in IAM of every role of the fleet, such as /company/teams/; default: /
   --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
   --github-app-id N, --github-app-installation-id N
   --github-app-base-url URL  API of a GitHub Enterprise Server

@@ -33,6 +33,7 @@ export const options = {
   "project-url": { type: "string" },
   owner: { type: "string", multiple: true },
   boundary: { type: "string" },
+  "role-path": { type: "string" },
   "git-authentication": { type: "string" },
   "github-app-id": { type: "string" },
   "github-app-installation-id": { type: "string" },
@@ -87,6 +88,7 @@ export async function requestOf({ values, args, texts, problems }: Line): Promis
     projectUrl: values["project-url"],
     owners: values.owner,
     boundary: values.boundary,
+    rolePath: values["role-path"],
     example: values.example,
   };
   return { request, told: together(problems, [...admins.problems, ...viewers.problems]) };

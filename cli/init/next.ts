@@ -167,6 +167,7 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
     folder,
     publicAccessCidrs,
     region,
+    rolePath,
     sampleAppUrl,
     spokeEnvironments,
     stack,
@@ -180,6 +181,7 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
     "--region",
     region,
     ...(boundary ? ["--boundary", boundary] : []),
+    ...(rolePath ? ["--role-path", rolePath] : []),
   ];
   const admitted = (publicAccessCidrs.length > 0 ? publicAccessCidrs : ["<your address>/32"])
     .map((cidr) => `--public-access-cidr ${cidr}`)

@@ -41,6 +41,7 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   clusterAdmins: { flag: "--admin", remedy: "give each IAM role or user once" },
   clusterViewers: { flag: "--viewer", remedy: "give each IAM role or user once, and none that --admin names" },
   permissionsBoundary: { flag: "--boundary", remedy: "give the ARN of a policy" },
+  rolePath: { flag: "--role-path", remedy: "give a path such as /company/teams/" },
   sealingKeys: { flag: "--spoke-environment", remedy: "choose other environments" },
   gitopsSystemRepoUrl: {
     flag: "--system-url",

@@ -40,6 +40,7 @@ export interface InitRequest {
   /** REPOSITORY=TEAM for CODEOWNERS. */
   readonly owners?: readonly string[] | undefined;
   readonly boundary?: string | undefined;
+  readonly rolePath?: string | undefined;
   /** Stack of the checkout whose file is the example. */
   readonly example: string;
 }

@@ -34,6 +34,7 @@ function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<stri
     clusterAdmins: some(admins),
     clusterViewers: some(viewers),
     permissionsBoundary: request.boundary,
+    rolePath: request.rolePath,
     functionPackage: request.functionPackage,
     sealingKeys: request.spokeEnvironments
       .filter((scope) => scope !== "")

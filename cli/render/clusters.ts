@@ -98,7 +98,7 @@ export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings
   const names = spokeNames(hub.spokePrefix, spoke.metadata.name);
   const issuer = `https://oidc.eks.${spoke.spec.region}.amazonaws.com/id/${spoke.metadata.name.toUpperCase()}`;
   const identities = Object.keys(spokeIdentities) as SpokeIdentity[];
-  const role = (name: string) => arn("iam", `role/${name}`, "");
+  const role = (name: string) => arn("iam", `role${hub.aws.rolePath}${name}`, "");
   return bridgeData(
     metadataOf(
       { spoke, hub, settings, ...surroundingsOf(spoke, hub) },

@@ -39,6 +39,7 @@ function factsOf({ spoke, hub }: Question): Facts {
     aws_account_id: scope.accountId,
     aws_region: scope.region,
     aws_partition: scope.partition,
+    aws_role_path: hub.aws.rolePath,
     metrics_workspace_arn: hub.metricsWorkspaceArn,
   };
 }

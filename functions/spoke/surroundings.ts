@@ -9,7 +9,7 @@ import { isElsewhere } from "./places.ts";
 export interface Surroundings {
   readonly names: ReturnType<typeof spokeNames>;
   /** Account, region and partition of the spoke. */
-  readonly scope: Scope;
+  readonly scope: Scope & Required<Pick<Scope, "rolePath">>;
   /** Boundary of every role of the spoke, in its account. */
   readonly permissionsBoundary: string;
   readonly tenantBoundary: string;
@@ -22,7 +22,8 @@ export interface Surroundings {
 export function surroundingsOf(spoke: Spoke, hub: Hub): Surroundings {
   const { spec, metadata } = spoke;
   const accountId = spec.account?.id ?? hub.aws.accountId;
-  const scope = { partition: hub.aws.partition, accountId, region: spec.region };
+  const { partition, rolePath } = hub.aws;
+  const scope = { partition, rolePath, accountId, region: spec.region };
   return {
     names: spokeNames(hub.spokePrefix, metadata.name),
     scope,

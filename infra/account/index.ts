@@ -16,6 +16,7 @@ import {
   makerRights,
   tenantBoundaryArgs,
 } from "../boundaries.ts";
+import { ofEveryRole } from "../hub.ts";
 import { accountProblem, hubOf } from "./places.ts";
 import { loadAccountSettings } from "./settings.ts";
 
@@ -27,11 +28,11 @@ const names = fleetNames(fleet);
 const hub = hubOf(settings.secretsKeyArn);
 const tags = { ...settings.tags, [fleetTag]: fleet };
 
-const place = pulumi.output(awsAccount()).apply(({ accountId, partition, dnsSuffix }) => {
+const place = pulumi.output(awsAccount(settings)).apply(({ accountId, partition, dnsSuffix, rolePath }) => {
   const problem = accountProblem({ accountId, partition }, hub.keyArn);
   if (problem !== undefined) throw userError(problem);
   const [region = hub.region, ...otherRegions] = settings.regions;
-  return { accountId, partition, dnsSuffix, region, otherRegions };
+  return { accountId, partition, dnsSuffix, rolePath, region, otherRegions };
 });
 const source: BoundarySource = {
   ...{ fleet, tags, secretsOf: hub, denials: settings.boundaryStatements },
@@ -49,8 +50,8 @@ const roleName = names.identityRole("crossplane");
 const crossplane = new ServiceRole("crossplane", {
   roleName,
   description: "Crossplane on the hub makes the clusters of the fleet here",
-  trust: place.apply(({ partition }) => {
-    const ofHub = { partition, ...hub };
+  trust: place.apply(({ partition, rolePath }) => {
+    const ofHub = { partition, rolePath, ...hub };
     return roleTrust(ofHub, arns(ofHub).role(roleName));
   }),
   ...makerRights(
@@ -60,7 +61,7 @@ const crossplane = new ServiceRole("crossplane", {
         crossplanePolicies({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn }),
       ),
   ),
-  permissionsBoundary: settings.permissionsBoundary || undefined,
+  ...ofEveryRole(settings),
   tags,
 });
 

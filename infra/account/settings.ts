@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../../components/user-error.ts";
-import { partitionOf } from "../../lib/iam/policy.ts";
+import { noPath, partitionOf } from "../../lib/iam/policy.ts";
 import { describeProblems, type Problem } from "../../lib/problems.ts";
 import { allowedAccounts, regionList, secretsKeyArn } from "../account-keys.ts";
 import { placeLengthRules } from "../account-rules.ts";
@@ -21,6 +21,7 @@ const keys = {
   regions: regionList,
   addonPermissions: addonPermissionList,
   permissionsBoundary: hubKeys.permissionsBoundary,
+  rolePath: hubKeys.rolePath,
   boundaryStatements: hubKeys.boundaryStatements,
   tags: hubKeys.tags,
 } as const;
@@ -40,11 +41,18 @@ function accountRule(raw: RawConfig): Problem[] {
 
 /** The lengths follow from regions and key; of the account's own ID only the number of digits counts. */
 function lengthRules(settings: Partial<Settings>): Problem[] {
-  const { fleet, secretsKeyArn: keyArn, regions, addonPermissions = [], boundaryStatements } = settings;
+  const {
+    fleet,
+    secretsKeyArn: keyArn,
+    regions,
+    addonPermissions = [],
+    boundaryStatements,
+    rolePath = noPath,
+  } = settings;
   if (fleet === undefined || keyArn === undefined || regions === undefined) return [];
   const secretsOf = hubOf(keyArn);
   const [region = secretsOf.region, ...otherRegions] = regions;
-  const scope = { partition: partitionOf(region), accountId: "0".repeat(12), region, otherRegions };
+  const scope = { partition: partitionOf(region), accountId: "0".repeat(12), rolePath, region, otherRegions };
   return [
     ...placeLengthRules("regions", { fleet, scope, secretsOf }),
     ...denialLengthRules({ fleet, scope, secretsOf, addonPermissions }, boundaryStatements),

@@ -1,7 +1,7 @@
 import { fleetTag } from "../labels.ts";
 import { fleetNames } from "../names.ts";
 import { denyStatements } from "./boundary.ts";
-import { arns, onlyInRegions, type PolicyDocument, policy, type Scope } from "./policy.ts";
+import { arns, noPath, onlyInRegions, type PolicyDocument, policy, type Scope } from "./policy.ts";
 import { volumeKeyStatement } from "./volume-key.ts";
 
 /** The most that roles of add-ons may do: an entry of the stack's `addonPermissions`. */
@@ -60,14 +60,18 @@ export function isAddonAction(action: string): boolean {
  * Whether a permission passes roles, or changes instance profiles, that belong to no spoke of the fleet. Karpenter's profiles have the
  * path `/karpenter/<region>/<cluster>/` (aws/karpenter-provider-aws, pkg/providers/instanceprofile).
  */
-export function reachesOthersIam({ actions, resources }: AddonPermission, fleet: string): boolean {
+export function reachesOthersIam(
+  { actions, resources }: AddonPermission,
+  fleet: string,
+  rolePath: string = noPath,
+): boolean {
   const { spokePrefix } = fleetNames(fleet);
-  const ofSpokes = new RegExp(
-    `^arn:aws[-a-z]*:iam::(\\d{12}|\\*):(role/|instance-profile/karpenter/[^/]+/)${spokePrefix}`,
-  );
-  return (
-    actions.some((action) => ofSpokesOnly.includes(action)) && !resources.every((resource) => ofSpokes.test(resource))
-  );
+  const profile = new RegExp(`^instance-profile/karpenter/[^/]+/${spokePrefix}`);
+  const isOfSpoke = (resource: string) => {
+    const name = /^arn:aws[-a-z]*:iam::(?:\d{12}|\*):(.+)$/.exec(resource)?.[1] ?? "";
+    return name.startsWith(`role${rolePath}${spokePrefix}`) || profile.test(name);
+  };
+  return actions.some((action) => ofSpokesOnly.includes(action)) && !resources.every(isOfSpoke);
 }
 
 /**

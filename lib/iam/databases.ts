@@ -83,7 +83,7 @@ export const subnetsSid = "SubnetsOfDatabases";
  * them by an ID that AWS assigns (terraform-provider-aws, internal/service/rds/instance.go, findDBInstanceByID).
  */
 export function databaseStatements(scope: Scope, { prefix, removal }: Databases): Statement[] {
-  const { database, kmsKey, role } = arns(scope);
+  const { database, kmsKey, serviceLinkedRole } = arns(scope);
   const databases = database(`db:${prefix}-*`);
   const made = ["AddTagsToResource", "CreateDBSubnetGroup", "ModifyDBSubnetGroup", "RemoveTagsFromResource"];
   const left = ["DeleteDBSubnetGroup", "DescribeDBSubnetGroups", "ListTagsForResource"];
@@ -152,7 +152,7 @@ export function databaseStatements(scope: Scope, { prefix, removal }: Databases)
       Sid: "ServiceLinkedRole",
       Effect: "Allow",
       Action: ["iam:CreateServiceLinkedRole"],
-      Resource: [role(`aws-service-role/${databaseService}/*`)],
+      Resource: [serviceLinkedRole(`${databaseService}/*`)],
       Condition: { StringEquals: { "iam:AWSServiceName": databaseService } },
     },
   ];

@@ -36,7 +36,12 @@ export interface Scope {
   readonly region: string;
   /** Further regions of the account; the ARNs of {@link arns} then name no region, so a policy needs {@link onlyInRegions}. */
   readonly otherRegions?: readonly string[];
+  /** Path of the fleet's roles in IAM, `rolePath` of the stack; default: {@link noPath}. */
+  readonly rolePath?: string;
 }
+
+/** IAM's path of a role that got none (IAM User Guide, "IAM identifiers"). */
+export const noPath = "/";
 
 type Regions = Pick<Scope, "region" | "otherRegions">;
 
@@ -142,12 +147,15 @@ export const inAnyPartition = <S extends Scope>(scope: S): S => ({ ...scope, par
 export const inCallersAccount = <S extends Scope>(scope: S): S => ({ ...inAnyPartition(scope), accountId: "*" });
 
 /** ARNs of names or name patterns, in one account and region. */
-export function arns({ partition, accountId, region: first, otherRegions = [] }: Scope) {
+export function arns({ partition, accountId, region: first, otherRegions = [], rolePath = noPath }: Scope) {
   const region = otherRegions.length === 0 ? first : "*";
   const regional = (service: string, resource: string) =>
     `arn:${partition}:${service}:${region}:${accountId}:${resource}`;
   return {
-    role: (name: string) => `arn:${partition}:iam::${accountId}:role/${name}`,
+    /** A role of the fleet. */
+    role: (name: string) => `arn:${partition}:iam::${accountId}:role${rolePath}${name}`,
+    /** Roles that AWS makes for a service, by the service's name; their path is AWS's (IAM User Guide, "Create a service-linked role"). */
+    serviceLinkedRole: (service: string) => `arn:${partition}:iam::${accountId}:role/aws-service-role/${service}`,
     instanceProfile: (name: string) => `arn:${partition}:iam::${accountId}:instance-profile/${name}`,
     policy: (name: string) => `arn:${partition}:iam::${accountId}:policy/${name}`,
     cluster: (name: string) => regional("eks", `cluster/${name}`),

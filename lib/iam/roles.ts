@@ -85,8 +85,8 @@ export const keepBoundariesStatement: Statement = {
  * the provider frees before it deletes the role (terraform-provider-aws, internal/service/iam/role.go).
  */
 export function eksRoleStatements(scope: Scope): Statement[] {
-  const { instanceProfile, role } = arns(scope);
-  const linked = role("aws-service-role/eks*");
+  const { instanceProfile, serviceLinkedRole } = arns(scope);
+  const linked = serviceLinkedRole("eks*");
   return [
     {
       Sid: "ServiceLinkedRoles",

@@ -1,7 +1,7 @@
 import { identityTag, principalTags } from "../labels.ts";
 import { fleetNames } from "../names.ts";
 import { clusterScopePrefix, hubSealingScope } from "../spoke.ts";
-import { arns, dnsSuffix, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
+import { arns, dnsSuffix, noPath, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 
 /*
  * What the hub's account lets spokes in other accounts read: across accounts the policy of the role and that of the resource must both allow
@@ -10,7 +10,7 @@ import { arns, dnsSuffix, type PolicyDocument, policy, type Scope, type Statemen
  */
 
 /** The hub's account and region, and the accounts of spokes elsewhere. */
-export interface SharingScope extends Pick<Scope, "partition" | "accountId" | "region"> {
+export interface SharingScope extends Pick<Scope, "partition" | "accountId" | "region" | "rolePath"> {
   readonly fleet: string;
   readonly accounts: readonly SharingAccount[];
 }
@@ -23,11 +23,11 @@ export interface SharingAccount {
 
 /** External Secrets of spokes in the accounts: their roles' names and tags, which the composition function gives them. */
 function readers(
-  { partition, fleet }: SharingScope,
+  { partition, fleet, rolePath = noPath }: SharingScope,
   accounts: readonly SharingAccount[],
 ): Required<Pick<Statement, "Principal" | "Condition">> {
   const { spokePrefix } = fleetNames(fleet);
-  const named = (accountId: string) => arns({ partition, accountId, region: "" });
+  const named = (accountId: string) => arns({ partition, accountId, region: "", rolePath });
   const ids = accounts.map(({ id }) => id);
   return {
     Principal: { AWS: ids.map((id) => `arn:${partition}:iam::${id}:root`) },

@@ -32,13 +32,16 @@ async function policiesOf(instance: Instance, stack: string) {
   if (typeof fleet !== "string" || typeof region !== "string")
     throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and ${PROJECT}:fleet`);
   const scope = { fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" };
-  const { [`${PROJECT}:accounts`]: accounts } = config;
+  const { [`${PROJECT}:accounts`]: accounts, [`${PROJECT}:permissionsBoundary`]: permissionsBoundary } = config;
+  const rolePath = config[`${PROJECT}:rolePath`];
   const secretsKeyArn =
     Array.isArray(accounts) && accounts.length > 0 ? await secretsKeyOf(instance, fleet) : undefined;
   const grafana = config[`${PROJECT}:grafanaAuthentication`] === "SAML" ? "SAML" : "AWS_SSO";
   return {
     ...deployerPolicies({
       ...scope,
+      ...(typeof permissionsBoundary === "string" && { permissionsBoundary }),
+      ...(typeof rolePath === "string" && { rolePath }),
       ...(config[`${PROJECT}:grafana`] === "amg" && { grafana }),
       ...(secretsKeyArn && { secretsKeyArn }),
     }),

@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-iam";
 import { CreateKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
-import { ACCOUNT, REGION } from "@eks-gitops-fleet/local/gateway";
+import { ACCOUNT, clearFaults, REGION, setFaults } from "@eks-gitops-fleet/local/gateway";
 import {
   allow,
   arnOf,
@@ -30,6 +30,17 @@ import { accountStack } from "./support/account-stack.ts";
 const OTHER = "222222222222";
 const FLEET = "fleet";
 const CROSSPLANE = `${FLEET}-hub-crossplane`;
+const ROLE_PATH = "/company/";
+const COMPANY_BOUNDARY = "arn:aws:iam::aws:policy/AdministratorAccess";
+/** As a company requires it of every role. */
+const config = {
+  rolePath: ROLE_PATH,
+  permissionsBoundary: COMPANY_BOUNDARY,
+  "boundaryStatements[0].Effect": "Deny",
+  "boundaryStatements[0].Action": "organizations:*",
+  "boundaryStatements[0].Resource": "*",
+};
+const role = (name: string, account: string) => arnOf(`role${ROLE_PATH}${name}`, account);
 const boundary = (account: string) => arnOf(`policy/${FLEET}-boundary`, account);
 
 let cloud: GatewayCloud;
@@ -37,20 +48,34 @@ let deployer: Clients;
 let project: Project;
 let secretsKeyArn: string;
 
+/** What a company requires of every role: one of its boundaries or of the fleet's, and its path (docs/guides/aws-account.md). */
+const required = [
+  {
+    Effect: "Deny",
+    Action: ["iam:CreateRole", "iam:PutRolePermissionsBoundary"],
+    Resource: "*",
+    Condition: {
+      StringNotLike: { "iam:PermissionsBoundary": [COMPANY_BOUNDARY, `arn:aws:iam::*:policy/${FLEET}-*boundary`] },
+    },
+  },
+  { Effect: "Deny", Action: "iam:CreateRole", NotResource: `arn:aws:iam::*:role${ROLE_PATH}*` },
+] as const;
+
 /** The hub's role of this name, with the right to assume every role. */
 async function hubRole(name: string): Promise<Clients> {
   const { iam } = cloud.deployer;
   const AssumeRolePolicyDocument = trustOf({ AWS: arnOf("user/deployer") });
-  await iam.send(new CreateRoleCommand({ RoleName: name, AssumeRolePolicyDocument }));
+  await iam.send(new CreateRoleCommand({ RoleName: name, Path: ROLE_PATH, AssumeRolePolicyDocument }));
   const PolicyDocument = JSON.stringify(allow({ Action: "sts:AssumeRole" }));
   await iam.send(new PutRolePolicyCommand({ RoleName: name, PolicyName: "assume", PolicyDocument }));
-  return cloud.as(await assume(cloud.deployer, name));
+  return cloud.as(await assume(cloud.deployer, role(name, ACCOUNT)));
 }
 
 beforeAll(async () => {
   cloud = await startGatewayCloud();
   const scope = { fleet: FLEET, region: REGION, partition: "aws", accountId: OTHER, dnsSuffix: "amazonaws.com" };
-  const { "deployer-identity": identity } = deployerPolicies(scope);
+  const ofCompany = { rolePath: ROLE_PATH, permissionsBoundary: COMPANY_BOUNDARY };
+  const { "deployer-identity": identity } = deployerPolicies({ ...scope, ...ofCompany });
   // As infra/account/README.md says, and no more.
   deployer = await cloud.account(OTHER, { "deployer-identity": identity as object });
   const kms = new KMSClient({
@@ -60,7 +85,11 @@ beforeAll(async () => {
   });
   const { KeyMetadata } = await kms.send(new CreateKeyCommand({}));
   secretsKeyArn = KeyMetadata?.Arn ?? "";
-  project = await accountStack(cloud.instance.awsEndpoint, deployer.credentials, { account: OTHER, secretsKeyArn });
+  project = await accountStack(cloud.instance.awsEndpoint, deployer.credentials, {
+    account: OTHER,
+    secretsKeyArn,
+    more: config,
+  });
 });
 afterAll(async () => {
   await project?.remove();
@@ -68,14 +97,16 @@ afterAll(async () => {
 });
 
 describe("the stack of another account", () => {
-  test("is made with the documented rights, and a second run changes nothing", async () => {
+  test("is made with the documented rights, as its company requires roles, and a second run changes nothing", async () => {
+    await setFaults(cloud.instance, { serviceControlPolicy: [...required] });
     expect((await project.run("preview")).changes).toMatchObject({ create: expect.any(Number) });
     const made = await project.run("up");
     expect(made.code, made.text).toBe(0);
     const again = await project.run("up");
     expect(Object.keys(again.changes), again.text).toEqual(["same"]);
+    await clearFaults(cloud.instance);
     expect(await project.outputs()).toEqual({
-      crossplaneRoleArn: arnOf(`role/${CROSSPLANE}`, OTHER),
+      crossplaneRoleArn: role(CROSSPLANE, OTHER),
       boundaryArns: ["boundary", "tenant-boundary", "addon-boundary", "auto-mode-boundary"].map((name) =>
         arnOf(`policy/${FLEET}-${name}`, OTHER),
       ),
@@ -85,17 +116,18 @@ describe("the stack of another account", () => {
   });
 
   test("lets the hub's Crossplane act there within its boundary, and nobody else of the hub's account", async () => {
-    const roleArn = arnOf(`role/${CROSSPLANE}`, OTHER);
+    const roleArn = role(CROSSPLANE, OTHER);
     const crossplane = cloud.as(await assume(await hubRole(CROSSPLANE), roleArn));
     expect(await crossplane.sts.send(new GetCallerIdentityCommand({}))).toMatchObject({ Account: OTHER });
     expect(await outcome(assume(await hubRole(`${FLEET}-hub-flux`), roleArn))).toBe("AccessDenied");
     expect(await outcome(assume(cloud.deployer, roleArn))).toBe("AccessDenied");
     expect(await outcome(assume(deployer, roleArn))).toBe("AccessDenied");
-    const make = (name: string, PermissionsBoundary?: string) =>
+    const make = (name: string, PermissionsBoundary?: string, Path: string = ROLE_PATH) =>
       outcome(
         crossplane.iam.send(
           new CreateRoleCommand({
             RoleName: name,
+            Path,
             AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }),
             Tags: [{ Key: fleetTag, Value: FLEET }],
             PermissionsBoundary,
@@ -104,6 +136,7 @@ describe("the stack of another account", () => {
       );
     expect(await make(`${FLEET}-spoke-blue-node`)).toBe("AccessDenied");
     expect(await make(`${FLEET}-spoke-blue-node`, boundary(ACCOUNT))).toBe("AccessDenied");
+    expect(await make(`${FLEET}-spoke-blue-node`, boundary(OTHER), "/")).toBe("AccessDenied");
     expect(await make("of-somebody-else", boundary(OTHER))).toBe("AccessDenied");
     expect(await make(`${FLEET}-spoke-blue-node`, boundary(OTHER))).toBe("allowed");
     const { iam } = await cloud.root(OTHER);
@@ -112,7 +145,11 @@ describe("the stack of another account", () => {
 
   test("is refused with the hub's credentials, before anything is made", async () => {
     const { credentials } = cloud.deployer;
-    const hubs = await accountStack(cloud.instance.awsEndpoint, credentials, { account: OTHER, secretsKeyArn });
+    const hubs = await accountStack(cloud.instance.awsEndpoint, credentials, {
+      account: OTHER,
+      secretsKeyArn,
+      more: config,
+    });
     try {
       const { code, text } = await hubs.run("preview");
       expect(code).not.toBe(0);

@@ -134,6 +134,21 @@ describe("an account besides the hub's", () => {
     expect(document("addon-boundary-policy").Statement[0]).toMatchObject({ Action: ["route53:ListHostedZones"] });
   });
 
+  it("gives its roles the hub's path, by which it knows the hub's Crossplane", async () => {
+    const { resources, outputs } = await runProject("infra/account", {
+      "aws:allowedAccountIds": ["222222222222"],
+      [`${project}:fleet`]: "fleet",
+      [`${project}:secretsKeyArn`]: secretsKeyArn,
+      [`${project}:rolePath`]: "/company/",
+    });
+    expect(outputs["crossplaneRoleArn"]).toBe("arn:aws:iam::222222222222:role/company/fleet-hub-crossplane");
+    const role = resources.find(({ name }) => name === "crossplane-role")?.inputs ?? {};
+    expect(role["path"]).toBe("/company/");
+    expect(role["assumeRolePolicy"]).toContain("arn:aws:iam::111111111111:role/company/fleet-hub-crossplane");
+    const named = JSON.stringify(resources).match(/:role\/[^"\\]*fleet-[^"\\]*/g) ?? [];
+    expect(named.filter((each) => !each.startsWith(":role/company/fleet-"))).toEqual([]);
+  });
+
   it("is not the hub's, and in its partition", () => {
     const problem = (accountId: string, partition: string) => accountProblem({ accountId, partition }, secretsKeyArn);
     expect(problem("111111111111", "aws")).toContain("which is the hub's (secretsKeyArn)");
@@ -157,6 +172,7 @@ describe("the configuration of an account's stack", () => {
   const complete = {
     ...{ fleet: "fleet", secretsKeyArn, regions: "[]", addonPermissions: "[]", permissionsBoundary: "", tags: "{}" },
     boundaryStatements: "[]",
+    rolePath: "/",
   };
 
   it("has the keys that its Pulumi.yaml describes", () => {
@@ -175,6 +191,7 @@ describe("the configuration of an account's stack", () => {
       "secretsKeyArn",
       "regions",
       "permissionsBoundary",
+      "rolePath",
       "boundaryStatements",
       "addonPermissions",
       "tags.Name",

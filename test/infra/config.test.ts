@@ -418,6 +418,19 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "permissionsBoundary",
     "the roles that the stack makes would have no boundary",
   ],
+  ["a path for roles without its last slash", { rolePath: "/company" }, "rolePath", "begins and ends with a slash"],
+  ["a path for roles that is AWS's", { rolePath: "/aws-service-role/a/" }, "rolePath", "not /aws-service-role/"],
+  ["a path for roles that is too long", { rolePath: `/${"a".repeat(63)}/` }, "rolePath", "at most 64 characters"],
+  [
+    "rights to pass roles that don't have the fleet's path",
+    {
+      rolePath: "/company/",
+      addonPermissions:
+        '[{"actions":["iam:PassRole"],"resources":["arn:aws:iam::111111111111:role/fleet-dev-spoke-*"]}]',
+    },
+    "addonPermissions",
+    "role/company/fleet-dev-spoke-",
+  ],
   [
     "an Argo CD role without its cluster secret",
     { argocdRoleArn: "arn:aws:iam::111111111111:role/argocd" },
@@ -571,6 +584,13 @@ describe("the configuration", () => {
     expect(problems({ ...off, ...vpc, egressCidrs: '["203.0.113.7/32"]' }).map(({ key }) => key)).toEqual([
       "egressCidrs[0]",
     ]);
+  });
+
+  it("takes a path for roles, and rights to pass those that have it", () => {
+    const resources = ["arn:aws:iam::111111111111:role/company/fleet-dev-spoke-*"];
+    const addonPermissions = JSON.stringify([{ actions: ["iam:PassRole"], resources }]);
+    for (const rolePath of ["/company/", `/${"a".repeat(62)}/`])
+      expect(problems({ rolePath, ...(rolePath === "/company/" && { addonPermissions }) })).toEqual([]);
   });
 
   it("takes a company's statements in IAM's own form, without their Sids, which could be there twice", () => {

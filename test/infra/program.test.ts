@@ -207,6 +207,29 @@ describe("a stack with the boundary of a company", () => {
   });
 });
 
+describe("a stack with a path for roles", () => {
+  const path = "/company/teams/";
+
+  it("gives it to every role, names no role of the fleet without it, and tells Git of it", async () => {
+    const { resources, outputs } = await runStack("dev", {
+      "eks-gitops-fleet:rolePath": path,
+      "eks-gitops-fleet:clusterApi": "true",
+      "eks-gitops-fleet:metrics": "amp",
+      "eks-gitops-fleet:grafana": "amg",
+      "eks-gitops-fleet:argocdSpokes": "true",
+      "eks-gitops-fleet:argocdClusterSecret": "true",
+      "eks-gitops-fleet:accounts": '[{"id":"111122223333","scopes":["dev"]}]',
+    });
+    const roles = resources.filter(({ type }) => type === "aws:iam/role:Role");
+    expect(roles.length).toBeGreaterThan(8);
+    for (const { inputs } of roles) expect(inputs["path"], inputs["name"]).toBe(path);
+    const named = JSON.stringify([resources, outputs]).match(/:role\/[^"\\]*fleet-dev-[^"\\]*/g) ?? [];
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((role) => !role.startsWith(`:role${path}fleet-dev-`))).toEqual([]);
+    expect((outputs["bridgeData"] as Record<string, string>)["aws_role_path"]).toBe(path);
+  });
+});
+
 describe("a stack with private mirrors", () => {
   const credential = {
     "eks-gitops-fleet:pullSecret": '{"auths":{"registry.example":{"username":"fleet","password":"t0ps3cret"}}}',

@@ -21,6 +21,7 @@ const metadata: ClusterMetadata = {
   aws: {
     accountId: "000000000000",
     region: "us-east-1",
+    rolePath: "/",
     partition: "aws",
     vpcId: "vpc-1",
     vpcCidr: "10.0.0.0/16",

@@ -143,6 +143,7 @@ const tags = { "cost-center": "4711", "fleet.internal/fleet": "fleet", "fleet.in
 const facts = {
   aws_account_id: "000000000000",
   aws_cluster_name: cluster,
+  aws_role_path: "/",
   aws_partition: "aws",
   aws_region: "us-east-1",
   aws_tag_list: JSON.stringify(Object.entries(tags).map(([key, value]) => ({ key, value }))),

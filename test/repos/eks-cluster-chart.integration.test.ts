@@ -117,6 +117,18 @@ describe.skipIf(helm === undefined).each(charts)("a cluster of version $name", (
     );
   });
 
+  test("gives its roles a path, and knows the Spoke's by it", () => {
+    const { objects, stderr } = template(version, { rolePath: "/company/teams/" });
+    expect(stderr).toBe("");
+    const controlPlane = specOf(objects, "AWSManagedControlPlane");
+    for (const spec of [controlPlane, specOf(objects, "AWSManagedMachinePool", names.nodeGroup)])
+      expect(spec.rolePath).toBe("/company/teams/");
+    expect(controlPlane.addons.map((addon: object) => Object(addon).serviceAccountRoleARN).filter(Boolean)).toEqual([
+      `arn:aws:iam::${accountId}:role/company/teams/${names.identityRole("aws_ebs_csi_driver")}`,
+    ]);
+    for (const { spec } of template(version).objects) expect(spec).not.toHaveProperty("rolePath");
+  });
+
   test("has the baseline of a cluster that Crossplane makes", () => {
     const controlPlane = specOf(template(version).objects, "AWSManagedControlPlane");
     const cluster = requested("cluster");

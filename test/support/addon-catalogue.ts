@@ -31,13 +31,14 @@ export const rolePatches: Readonly<Record<string, { op: string; path: string; va
   );
 
 /** What stands for the facts of spokes in what a stack permits. */
-const anySpoke = (resource: string, partition: string, workspace: string): string =>
+const anySpoke = (resource: string, partition: string, rolePath: string, workspace: string): string =>
   resource
     // The page of karpenter: what narrows its calls of EC2 is the role.
     .replace(/^.*:ec2:\{aws_region\}:.*$/, "*")
     // That of velero: a wildcard at the end of a bucket's name is what is in it, too.
     .replace(/(:s3:::.*)\{aws_account_id\}(\/\*)?$/, "$1*")
     .replace("{aws_partition}", partition)
+    .replace("{aws_role_path}", rolePath)
     .replace("{metrics_workspace_arn}", workspace)
     .replaceAll(/\{aws_(region|account_id)\}/g, "*")
     .replaceAll(/\{(aws_cluster_name|node_role_name)\}/g, "fleet-spoke-*");
@@ -52,11 +53,13 @@ const briefly = (action: string): string =>
     .replace(/^s3:.*Multipart.*/, "s3:*Multipart*");
 
 /** What a stack has to permit for all of them: the actions by the resources that they are permitted on. */
-export function addonPermissions(partition = "aws"): AddonPermission[] {
+export function addonPermissions(partition = "aws", rolePath = "/"): AddonPermission[] {
   const workspace = `arn:${partition}:aps:us-east-1:000000000000:workspace/ws-${"0".repeat(36)}`;
   const byResources = new Map<string, Set<string>>();
   for (const { Action, Resource = [] } of Object.values(rolePatches).flatMap(([patch]) => patch?.value.policy ?? [])) {
-    const resources = [...new Set([Resource].flat().map((resource) => anySpoke(resource, partition, workspace)))];
+    const resources = [
+      ...new Set([Resource].flat().map((resource) => anySpoke(resource, partition, rolePath, workspace))),
+    ];
     const actions = byResources.get(resources.join(" ")) ?? new Set();
     for (const action of [Action].flat()) actions.add(briefly(action));
     byResources.set(resources.join(" "), actions);

@@ -88,7 +88,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "EKS Auto Mode boundary": autoModeBoundary({ ...scope, fleet, spokePrefix: names.spokePrefix }),
     "Cluster API boundary": clusterApiBoundary({ ...scope, fleet }),
     // What the add-ons in repos/ need; a stack may permit as much as fits.
-    "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition)),
+    "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition, scope.rolePath)),
     "fleet adopt": adoptPolicy(),
     "fleet adopt-hub": adoptHubPolicy(),
     "fleet doctor": doctorPolicy(),

@@ -39,7 +39,7 @@ export function computed(type: string, name: string, inputs: Properties): Record
         vpcConfig: { ...inputs["vpcConfig"], clusterSecurityGroupId: "sg-eks" },
       };
     case "aws:iam/role:Role":
-      return { arn: `arn:aws:iam::${account}:role/${physical}` };
+      return { arn: `arn:aws:iam::${account}:role${inputs["path"] ?? "/"}${physical}` };
     case "aws:iam/policy:Policy":
       return { arn: `arn:aws:iam::${account}:policy/${physical}` };
     case "aws:kms/key:Key":

@@ -1,4 +1,4 @@
-import { arns, type PolicyDocument } from "../../../lib/iam/policy.ts";
+import { arns, noPath, type PolicyDocument } from "../../../lib/iam/policy.ts";
 import { podIdentityService, type ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { identityTag, type Tags } from "../../../lib/labels.ts";
 import type { Context } from "../context.ts";
@@ -68,6 +68,7 @@ export function composeRole(context: Context, args: RoleArgs): void {
   composer.managed(resource, "Role", { trust: fact("identities", trust) }, (known) => ({
     externalName: roleName,
     forProvider: {
+      ...(scope.rolePath === noPath ? {} : { path: scope.rolePath }),
       description,
       assumeRolePolicy: JSON.stringify(known.trust),
       permissionsBoundary,

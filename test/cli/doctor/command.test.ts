@@ -33,6 +33,7 @@ describe("fleet doctor", () => {
       "quotas",
       "hub",
       "network",
+      "roles",
       "access to the hub",
       "secrets",
       "Git hosts",

@@ -35,6 +35,13 @@ describe("fleet deployer-policy", () => {
     );
   });
 
+  test("names the hub's roles with the path of the stack", async () => {
+    expect(JSON.parse(await printed([...flags, "--role-path", "/company/"]))).toEqual(
+      named(deployerPolicies({ ...scope, rolePath: "/company/" })),
+    );
+    await expect(run([...flags, "--role-path", "company"])).rejects.toThrow("begins and ends with a slash");
+  });
+
   test("lets the policy of the one key be changed that it is given", async () => {
     expect(JSON.parse(await printed([...flags, "--secrets-key", secretsKeyArn]))).toEqual(
       named(deployerPolicies({ ...scope, secretsKeyArn })),

@@ -85,10 +85,11 @@ describe("fleet init", () => {
     });
   });
 
-  test("takes a boundary and the function's package", async () => {
+  test("takes a boundary, a path for roles and the function's package", async () => {
     const boundary = "arn:aws:iam::123456789012:policy/limits";
-    await make({ boundary, functionPackage: "ghcr.io/acme/function-spoke" });
+    await make({ boundary, rolePath: "/company/", functionPackage: "ghcr.io/acme/function-spoke" });
     expect(config()).toMatchObject({
+      "eks-gitops-fleet:rolePath": "/company/",
       "eks-gitops-fleet:permissionsBoundary": boundary,
       "eks-gitops-fleet:functionPackage": "ghcr.io/acme/function-spoke",
     });

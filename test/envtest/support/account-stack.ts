@@ -17,7 +17,16 @@ const layout: Layout = async (folder) => {
 export async function accountStack(
   endpoint: string,
   credentials: Credentials | undefined,
-  { account, secretsKeyArn }: { readonly account: string; readonly secretsKeyArn: string },
+  {
+    account,
+    secretsKeyArn,
+    more = {},
+  }: {
+    readonly account: string;
+    readonly secretsKeyArn: string;
+    /** Further keys, by their paths. */
+    readonly more?: Readonly<Record<string, string>>;
+  },
 ): Promise<Project> {
   const environment = {
     AWS_ENDPOINT_URL: endpoint,
@@ -29,6 +38,7 @@ export async function accountStack(
   const set = (...args: string[]) => project.command("config", "set", ...args);
   await set("aws:region", REGION);
   await set("fleet", "fleet");
+  for (const [path, value] of Object.entries(more)) await set("--path", path, value);
   // Pulumi takes the ID of a key for a secret.
   await set("--plaintext", "secretsKeyArn", secretsKeyArn);
   await set("--path", "aws:allowedAccountIds[0]", account);
