@@ -99,7 +99,7 @@ export function accountRules({
   const found = [...repeated, ...mixed, ...scopeRules(accounts, sealingKeys)];
   if (fleet === undefined || repeated.length > 0) return found;
   const place = { fleet, scope: { ...longest, rolePath, otherRegions: spokeRegions }, volumeKeys };
-  if (accounts.length + spokeRegions.length === 0) return [...found, ...boundaryRules("fleet", place)];
+  if (accounts.length + spokeRegions.length === 0) return [...found, ...boundaryRules("volumeKeys", place)];
   return [...found, ...tooMany(place, accounts)];
 }
 

@@ -1,7 +1,6 @@
-import { keyArnPattern, keyRegion } from "../lib/iam/volume-key.ts";
+import { keyArnPattern, keyRegion, type VolumeKeys } from "../lib/iam/volume-key.ts";
 import { duplicates, type Problem } from "../lib/problems.ts";
 import { list, text } from "./forms.ts";
-import type { Readable } from "./settings.ts";
 
 /** Keys of a company that encrypt volumes of the hub and of spokes. */
 export const volumeKeyList = list(
@@ -13,7 +12,7 @@ export const volumeKeyList = list(
 );
 
 /** Each key once, and the hub's own in its region. */
-export function volumeKeyRules({ volumeKeys: keys = [] }: Pick<Readable, "volumeKeys">, region?: string): Problem[] {
+export function volumeKeyRules({ volumeKeys: keys = [] }: VolumeKeys, region?: string): Problem[] {
   const twice = duplicates(keys).map((got) => ({
     key: "volumeKeys",
     what: "names a key twice",

@@ -7,7 +7,7 @@ import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { metricsStatements } from "./metrics.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
-import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
+import { arns, inCallersAccount, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import { clusterRoleServices, eksRoleStatements, roleUpkeep } from "./roles.ts";
 import { podIdentityService } from "./trust.ts";
 
@@ -73,7 +73,7 @@ function hubClusterStatements(scope: DeployerScope): Statement[] {
       Sid: "PassRolesToPods",
       Effect: "Allow",
       Action: ["iam:PassRole"],
-      Resource: hubPodRoles(scope.fleet).map(arns(scope).role),
+      Resource: hubPodRoles(scope.fleet).map(arns(inCallersAccount(scope)).role),
       Condition: { StringEquals: { "iam:PassedToService": podIdentityService } },
     },
   ];
