@@ -1071,9 +1071,9 @@ export const ruleCases: readonly RuleCase[] = [
   },
   {
     name: "something that a spoke is not made of",
-    change: { spec: { network: placed, existing: { "transit-gateway": "tgw-0a1b2c3d4e5f60718" } } },
+    change: { spec: { network: placed, existing: { "vpn-gateway": "vgw-0a1b2c3d4e5f60718" } } },
     refused: "unknown field",
-    at: "spec.existing.transit-gateway",
+    at: "spec.existing.vpn-gateway",
   },
   {
     name: "what exists, of a spoke that the hub has made",
