@@ -42,8 +42,9 @@ function calls(of: Mirror, repositoriesExist = false): string[] {
     "value: mirror.invalid/ghcr.io/fluxcd",
   ].join("\n");
   program("helm", `[ $1 != template ] || { cat > ${folder}/values-$2; cat << END\n${rendered}\nEND\n}`);
-  const run = spawnSync("bash", ["-c", mirrorScript(of)], {
-    env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}`, TMPDIR: folder },
+  const run = spawnSync("bash", ["--norc", "-c", mirrorScript(of)], {
+    // No program of the machine is called by mistake: bash reads ~/.bashrc where its standard input is a socket.
+    env: { PATH: `${folder}:/usr/bin:/bin`, TMPDIR: folder },
     encoding: "utf8",
   });
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: "" });
