@@ -3,7 +3,7 @@ import { bridgeData } from "../../../lib/bridge.ts";
 import { awsKindsAnnotation } from "../../../lib/labels.ts";
 import { admissionCases } from "../../envtest/support/admission-cases.ts";
 import { unlabelledSpokes } from "../../envtest/support/admission-places.ts";
-import { annotatedNamespaces, kept, tenantNamespace } from "../../envtest/support/admission-request.ts";
+import { annotatedNamespaces, type Cases, kept, tenantNamespace } from "../../envtest/support/admission-request.ts";
 import { foundBefore, otherKinds, tenantAck } from "../../envtest/support/tenant-ack.ts";
 import { otherwiseNamed, tenantBuckets } from "../../envtest/support/tenant-buckets.ts";
 import {
@@ -17,6 +17,7 @@ import {
 import { tenantIngresses } from "../../envtest/support/tenant-ingresses.ts";
 import { orderedBefore, tenantOrders } from "../../envtest/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../envtest/support/tenant-workloads.ts";
+import { removedByWorkloads, workloadsScope } from "../../envtest/support/workloads-scope.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
 import { type Request, refusal } from "./admission.ts";
 import { substituted } from "./flux.ts";
@@ -146,7 +147,24 @@ const elsewhere = otherCases.map(
   }),
 );
 
-export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends];
+/** What an account may do: an object that it may not change it may not remove either, and no finalizer of it. */
+const ofAccount = (policy: string, made: Cases, removed: Cases): Case[] =>
+  [...made, ...removed.map(({ object, ...each }) => ({ ...each, from: object, object: undefined }))].map(
+    ({ title, object, from, by, refused }): Case => {
+      const before = from === undefined ? {} : { from: from as Manifest };
+      const after = object === undefined ? {} : { object: object as Manifest };
+      const who = by === undefined ? {} : { by };
+      return {
+        policy,
+        title,
+        request: { ...before, ...after, ...who, ...placeOf((object ?? from) as Manifest) },
+        refused,
+      };
+    },
+  );
+const ofAccounts = [...ofAccount("workloads.fleet.internal", workloadsScope, removedByWorkloads)];
+
+export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends, ...ofAccounts];
 
 /** The policies whose parameters are of a kind that may not be there yet, when nothing of it is: these fail open. */
 const withKindsToCome: readonly string[] = [
