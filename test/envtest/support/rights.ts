@@ -28,6 +28,16 @@ export const flat = (rules: readonly Rule[]): string[] => [
   ),
 ];
 
+/** The same by resource, for a record that people read. */
+export function byResource(rights: readonly string[]): Record<string, string> {
+  const verbs = new Map<string, string[]>();
+  for (const right of rights) {
+    const [verb = "", resource = ""] = right.split(" ");
+    verbs.set(resource, [...(verbs.get(resource) ?? []), verb]);
+  }
+  return Object.fromEntries([...verbs].sort().map(([resource, each]) => [resource, each.sort().join(" ")]));
+}
+
 const reviews = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
 export const rightsOf = ({ run }: { run: (args: readonly string[], input?: object) => Said }) => ({

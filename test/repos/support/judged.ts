@@ -4,6 +4,13 @@ import { awsKindsAnnotation } from "../../../lib/labels.ts";
 import { admissionCases } from "../../envtest/support/admission-cases.ts";
 import { unlabelledSpokes } from "../../envtest/support/admission-places.ts";
 import { annotatedNamespaces, type Cases, kept, tenantNamespace } from "../../envtest/support/admission-request.ts";
+import {
+  crossplaneScope,
+  labelledNamespace,
+  removedByCrossplane,
+  tokenRefused,
+  tokenRequest,
+} from "../../envtest/support/crossplane-scope.ts";
 import { foundBefore, otherKinds, tenantAck } from "../../envtest/support/tenant-ack.ts";
 import { otherwiseNamed, tenantBuckets } from "../../envtest/support/tenant-buckets.ts";
 import {
@@ -34,7 +41,9 @@ const values = { hub: bridgeData(hub), spoke: spoke.bridge };
 /** A manifest of repos/ with the variables of that cluster filled in. */
 export const filled = (manifest: Manifest, on: keyof typeof values): Manifest => substituted(manifest, values[on]);
 
-const ofHub = ["policies", "deletion-order", "api"].flatMap((folder) => build(join(system, "platform", folder)));
+const ofHub = ["policies", "deletion-order", "api", "crossplane/policies"].flatMap((folder) =>
+  build(join(system, "platform", folder)),
+);
 const ofSpoke = spoke.applied.flatMap(({ objects }) => objects);
 const objects = [...ofHub.map((object) => filled(object, "hub")), ...ofSpoke];
 
@@ -70,6 +79,8 @@ const removed = <T extends Manifest>(object: T): T => ({
 
 const tenant = { "fleet.internal/tenant": "payments" };
 
+const tenants = [tenantNamespace, labelledNamespace.metadata.name];
+
 /** Where a request goes. */
 function placeOf({
   kind,
@@ -85,7 +96,7 @@ function placeOf({
       namespaceLabels: { ...named, ...tenant },
       namespaceAnnotations: { [awsKindsAnnotation]: kinds },
     };
-  return { namespace, namespaceLabels: { ...named, ...(namespace === tenantNamespace ? tenant : {}) } };
+  return { namespace, namespaceLabels: { ...named, ...(tenants.includes(namespace) ? tenant : {}) } };
 }
 
 const changes = [
@@ -162,7 +173,15 @@ const ofAccount = (policy: string, made: Cases, removed: Cases): Case[] =>
       };
     },
   );
-const ofAccounts = [...ofAccount("workloads.fleet.internal", workloadsScope, removedByWorkloads)];
+const token = { title: "a token of a service account", object: tokenRequest, refused: tokenRefused };
+const ofAccounts = [
+  ...ofAccount("workloads.fleet.internal", workloadsScope, removedByWorkloads),
+  ...ofAccount(
+    "crossplane.fleet.internal",
+    [...crossplaneScope, { ...token, by: "system:serviceaccount:crossplane-system:provider-aws" }],
+    removedByCrossplane,
+  ),
+];
 
 export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends, ...ofAccounts];
 
