@@ -139,6 +139,12 @@ describe("Cluster API's AWS provider and clusters", () => {
     expect(calls({})).toBe(false);
   });
 
+  it("changes nothing of the hub's network, whatever tags it has besides", () => {
+    const tags = { ...ofChart("cluster"), "fleet.internal/cluster": "hub" };
+    const context = { ...existing(tags), "aws:RequestedRegion": "us-east-1" };
+    expect(may("ec2:DeleteVpc", "arn:aws:ec2:us-east-1:000000000000:vpc/x", context)).toBe(false);
+  });
+
   it("makes networks with the tags by which it finds them again", () => {
     const makes = (call: string, kind: string, tags: Tags) =>
       may(`ec2:${call}`, `arn:aws:ec2:us-east-1:000000000000:${kind}/x`, {
