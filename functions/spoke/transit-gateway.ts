@@ -6,13 +6,6 @@ import type { Observed } from "./observed.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { type Resource, resources } from "./resources.ts";
 
-/** The company's transit gateway that a spoke's VPC is attached to (`spec.network.transitGateway`). */
-export interface TransitGateway {
-  readonly id: string;
-  /** Networks that the private subnets reach through it. */
-  readonly destinationCidrs: readonly string[];
-}
-
 const everywhere = "0.0.0.0/0";
 
 /** Whether all traffic that leaves the VPC goes through the transit gateway, to the internet too if the company routes it there. */
