@@ -72,10 +72,6 @@ const beginning = (example: string): Form => ({
   absent: "{",
 });
 
-/** The driver takes the key's name in any case, EKS Auto Mode as its guide writes it ("Create a storage class"). */
-const volumeParameters = (volumeKey: string): string =>
-  JSON.stringify({ type: "gp3", encrypted: "true", ...(volumeKey === "" ? {} : { kmsKeyId: volumeKey }) });
-
 const nodeVolume = (volumeKey: string): string =>
   volumeKey === "" ? "{" : `{"kmsKeyID":${JSON.stringify(volumeKey)},`;
 
@@ -161,12 +157,6 @@ export const derivedKeys = [
       '{fleet}"}`',
     beginning('{"cost-center":"4711",'),
     ({ tags }) => `${JSON.stringify(tags).slice(0, -1)}${Object.keys(tags).length === 0 ? "" : ","}`,
-  ),
-  derive(
-    "volume_parameters",
-    "`parameters` of a StorageClass for encrypted volumes, with `volume_kms_key_arn`",
-    { ...is.map, example: volumeParameters(exampleVolumeKey), absent: volumeParameters("") },
-    ({ volumeKey }) => volumeParameters(volumeKey),
   ),
   derive(
     "node_volume_and",

@@ -40,11 +40,6 @@ describe("a company's key for volumes", () => {
   it("reaches the StorageClass and Karpenter by the bridge", () => {
     const data = bridge(running(spoke({ volumeKey: key("2") }), { hub }));
     expect(data["volume_kms_key_arn"]).toBe(key("2"));
-    expect(JSON.parse(data["volume_parameters"] ?? "")).toEqual({
-      type: "gp3",
-      encrypted: "true",
-      kmsKeyId: key("2"),
-    });
     expect(JSON.parse(`${data["node_volume_and"]}"volumeType":"gp3"}`)).toEqual({
       kmsKeyID: key("2"),
       volumeType: "gp3",
@@ -77,7 +72,7 @@ describe("a company's key for volumes", () => {
     const world = settled(spoke({ compute: "auto", volumeKey: key("1"), tags: { owner: "me" } }), { hub });
     expect(keysOfRole(world, "policy-cluster")).toEqual([key("1"), key("2")]);
     expect(String(at(world.forProvider("policy-cluster"), "policy"))).toContain("CreateWithTags");
-    expect(bridge(world)["volume_parameters"]).toContain(key("1"));
+    expect(bridge(world)["volume_kms_key_arn"]).toBe(key("1"));
   });
 
   it.each([
