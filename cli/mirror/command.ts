@@ -22,8 +22,8 @@ the stack's key registry expects them. It reads this project and changes nothing
 registry, and for Amazon ECR the AWS CLI: there it logs in, and creates the repositories.
 
   --registry REGISTRY  host, or host/path, as the stack's key registry
-  --stack NAME         copy the composition function from the functionPackage of this stack, by stacks/Pulumi.NAME.yaml;
-                       default: from that of every stack that sets it
+  --stack NAME         copy the composition function from the functionPackage of this stack, by stacks/Pulumi.NAME.yaml, and
+                       create repositories with its tags; default: from that of every stack that sets it, and no tags
   --repositories DIR   folder in which the GitOps repositories of the fleet lie side by side; default: the project's repos/
   --pull-through HOST[=ARN]
                        let a pull-through cache of Amazon ECR fetch the images of this upstream registry: the script creates its
@@ -110,7 +110,11 @@ export async function run(argv: readonly string[]): Promise<number> {
     ]),
   );
   const root = projectRoot();
-  const { functionPackage, problems: ofStack } = await (stack === undefined ? everyStack(root) : oneStack(root, stack));
+  const {
+    functionPackage,
+    tags,
+    problems: ofStack,
+  } = await (stack === undefined ? everyStack(root) : oneStack(root, stack));
   refuse("mirror", ofStack);
   const folder = repositories === undefined ? join(root, "repos") : resolve(repositories);
   const host = `${registry.split("/")[0]}/`;
@@ -122,6 +126,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     registry,
     charts: chartReleases(folder),
     images,
+    tags,
     caches: new Map(caches.map((cache) => [cache.split("=")[0] as Cacheable, cache.split("=")[1] ?? ""])),
     kubernetesVersion: kubernetesVersions.at(-1) as string,
   });

@@ -1,3 +1,4 @@
+import type { Tags } from "../../lib/labels.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { judge, namedStack, readProject } from "../fleet/stack-config.ts";
 import { functionPackages } from "../upstream/project.ts";
@@ -6,15 +7,18 @@ import { functionPackages } from "../upstream/project.ts";
 export interface FromStacks {
   /** Upstream repositories of the composition function. */
   readonly functionPackage: readonly string[];
+  /** Tags of a company, for the repositories. */
+  readonly tags: Tags;
   readonly problems: readonly Problem[];
 }
 
 /** The keys of a stack that the script depends on. */
-const read: readonly string[] = ["functionPackage"];
+const read: readonly string[] = ["functionPackage", "tags"];
 
 /** Of every stack. One without `functionPackage` may be an example, and the default may not be published. */
 export const everyStack = (root: string): FromStacks => ({
   functionPackage: functionPackages(root, () => []),
+  tags: {},
   problems: [],
 });
 
@@ -22,11 +26,12 @@ export const everyStack = (root: string): FromStacks => ({
 export async function oneStack(root: string, name: string): Promise<FromStacks> {
   const project = await readProject(root);
   const named = await namedStack(project, name);
-  if ("problem" in named) return { functionPackage: [], problems: [named.problem] };
-  const { encrypted, problems } = judge(named.file, project);
+  if ("problem" in named) return { functionPackage: [], tags: {}, problems: [named.problem] };
+  const { encrypted, problems, settings } = judge(named.file, project);
   const key = `${project.name}:functionPackage`;
   return {
     functionPackage: [String(named.file.config?.[key] ?? project.defaults[key])],
+    tags: settings.tags ?? {},
     problems: [
       ...problems.filter((problem) => read.includes(problem.key.split(".")[0] as string)),
       ...read

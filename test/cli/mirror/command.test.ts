@@ -55,22 +55,30 @@ describe("what fleet mirror reads in the files of stacks", () => {
     expect(everyStack(projectWith({})).functionPackage).toEqual([]);
   });
 
+  it("are the tags of one stack", async () => {
+    const tags = { "cost-center": "4711" };
+    expect(await oneStack(projectWith({ tags }), "pilot")).toMatchObject({ tags, problems: [] });
+    expect(everyStack(projectWith({ tags })).tags).toEqual({});
+  });
+
   it.each([
-    ["one with a tag", `${upstream}:v1`, "has a value that is not allowed"],
-    ["an encrypted one", { secure: "v1:x:y" }, "is encrypted"],
-  ])("is refused if the package is %s", async (_, functionPackage, what) => {
-    const { problems } = await oneStack(projectWith({ functionPackage }), "pilot");
-    expect(problems).toEqual([
-      expect.objectContaining({ key: "functionPackage", what: expect.stringContaining(what) }),
-    ]);
+    ["a package with a tag", "functionPackage", `${upstream}:v1`, "has a value that is not allowed"],
+    ["an encrypted package", "functionPackage", { secure: "v1:x:y" }, "is encrypted"],
+    ["tags that are numbers", "tags", { "cost-center": 4711 }, "has a value that is not allowed"],
+    ["tags of AWS", "tags", { "aws:x": "1" }, "has a key of the fleet, of AWS"],
+    ["encrypted tags", "tags", { secure: "v1:x:y" }, "is encrypted"],
+  ])("is refused if there are %s", async (_, key, value, what) => {
+    const { problems } = await oneStack(projectWith({ [key]: value }), "pilot");
+    const named = expect.stringMatching(new RegExp(`^${key}`));
+    expect(problems).toEqual([expect.objectContaining({ key: named, what: expect.stringContaining(what) })]);
   });
 });
 
 describe("fleet mirror", () => {
-  it("prints the composition function of a named stack", async () => {
-    expect(await printed("--registry", `${ecr}/mirror`, "--stack", "prod")).toMatch(
-      /^image ghcr\.io\/eks-gitops-fleet\/function-spoke:v/m,
-    );
+  it("prints the composition function and the tags of a named stack", async () => {
+    const script = await printed("--registry", `${ecr}/mirror`, "--stack", "local");
+    expect(script).toMatch(/^image ghcr\.io\/eks-gitops-fleet\/function-spoke:v/m);
+    expect(script).toContain(`--tags '[{"Key":"cost-center","Value":"4711"}]'`);
   });
 
   it("prints charts, packages and images, but not those of applications and pipelines", async () => {
