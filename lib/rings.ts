@@ -25,6 +25,7 @@ export const ringLabel = `${group}/ring`;
 export const ringFolders = [
   "platform/charts",
   "platform/composition",
+  "platform/crossplane/policies",
   "platform/deletion-order",
   "platform/kyverno",
   "platform/policies",

@@ -12,7 +12,6 @@ const fromPulumi = createRequire(require.resolve("@pulumi/pulumi"));
 const features = [
   "./automation",
   "typescript",
-  "@npmcli/arborist",
   "normalize-package-data",
   "@opentelemetry/exporter-zipkin",
   "@opentelemetry/instrumentation",

@@ -7,7 +7,6 @@ import { sidesOf } from "../../functions/spoke/isolated.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { launchTemplateOf, templateOf } from "../../functions/spoke/node-groups.ts";
 import { resources, sides } from "../../functions/spoke/resources.ts";
-import type { TransitGateway } from "../../functions/spoke/transit-gateway.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { natGatewayCount } from "../../lib/nat-gateways.ts";
@@ -31,7 +30,7 @@ export interface AdoptedSpec extends Pick<SpokeSpec, "compute" | "nodes" | "node
     readonly flowLogs?: FlowLogTraffic;
     readonly podCidr?: string;
     readonly endpoints?: readonly EndpointService[];
-    readonly transitGateway?: TransitGateway;
+    readonly transitGateway?: SpokeSpec["network"]["transitGateway"];
   };
 }
 

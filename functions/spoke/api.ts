@@ -5,7 +5,6 @@ import type { Sealing } from "../../lib/spoke.ts";
 import type { EndpointService } from "./endpoints.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 import type { Team } from "./teams.ts";
-import type { TransitGateway } from "./transit-gateway.ts";
 
 /**
  * A Spoke as the API server hands it over: defaults are filled in and the rules of its definition hold
@@ -63,7 +62,12 @@ export interface SpokeSpec {
     /** Services with an endpoint in the VPC, beside S3; undefined without one. */
     readonly endpoints?: readonly EndpointService[];
     /** The transit gateway that the VPC is attached to; undefined without one. */
-    readonly transitGateway?: TransitGateway;
+    /** The company's transit gateway that the VPC is attached to. */
+    readonly transitGateway?: {
+      readonly id: string;
+      /** Networks that the private subnets reach through it. */
+      readonly destinationCidrs: readonly string[];
+    };
   };
   /** What runs pods. Undefined, which is node groups, until the definition that knows it is applied. */
   readonly compute?: Compute;

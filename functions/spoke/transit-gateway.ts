@@ -1,17 +1,9 @@
 import { contains, parseCidr } from "../../lib/cidr.ts";
 import { sharedNetworkTag } from "../../lib/labels.ts";
 import type { Spoke, SpokeSpec } from "./api.ts";
-import type { Absence } from "./failures.ts";
 import type { Observed } from "./observed.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { type Resource, resources } from "./resources.ts";
-
-/** The company's transit gateway that a spoke's VPC is attached to (`spec.network.transitGateway`). */
-export interface TransitGateway {
-  readonly id: string;
-  /** Networks that the private subnets reach through it. */
-  readonly destinationCidrs: readonly string[];
-}
 
 const everywhere = "0.0.0.0/0";
 
@@ -78,7 +70,7 @@ export function pendingAttachment(
 export const attachmentPending = "AttachmentPending";
 
 /** What AWS's messages about transit gateways mean: a part of the known failures. */
-export const transitFailures: readonly (Absence & { readonly pattern: RegExp })[] = [
+export const transitFailures: readonly Readonly<Record<"reason" | "remedy", string> & { pattern: RegExp }>[] = [
   // Of a route, EC2 reports so of a gateway without an available attachment (terraform-provider-aws#9222 and #10025).
   {
     pattern: /\broute\b.*InvalidTransitGatewayID\.NotFound/is,

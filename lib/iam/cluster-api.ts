@@ -172,6 +172,18 @@ const othersStatements: readonly Statement[] = [
   },
 ];
 
+/** Networks that Crossplane made for spokes carry the fleet's tag too; those of the chart have its maker's beside it. */
+const othersNetworksStatement: Statement = {
+  Sid: "NothingOfOthersNetworks",
+  Effect: "Deny",
+  Action: ["ec2:*"],
+  Resource: ["*"],
+  Condition: {
+    Null: { [`aws:ResourceTag/${fleetTag}`]: "false" },
+    StringNotEquals: { [`aws:ResourceTag/${madeByTag}`]: clusterApiMaker },
+  },
+};
+
 /** A security group for nodes that each of its clusters gets. It is in no use here: EKS puts its own group on managed nodes. */
 function groupStatements(scope: ClusterApiScope): Statement[] {
   const { ec2 } = arns(scope);
@@ -209,6 +221,7 @@ export function clusterApiPolicy(scope: ClusterApiScope): PolicyDocument {
     ...networkStatements(scope),
     ...groupStatements(scope),
     ...othersStatements,
+    othersNetworksStatement,
     { Sid: "ReadKey", Effect: "Allow", Action: ["kms:DescribeKey"], Resource: [scope.keyArn] },
     {
       // EKS asks for it with the caller's rights; nobody can ask for one of their own.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { blocks, lines, text } from "./support/pages.ts";
+import { blocks, lines, pages, text } from "./support/pages.ts";
 
 const commands = (page: string): string[] => blocks(text(page)).flatMap(({ code }) => lines(code));
 const tutorial = "docs/tutorials/first-spoke-on-aws.md";
@@ -58,7 +58,17 @@ describe("the tutorial of the first spoke on AWS", () => {
     inOrder(tutorial, [/^pulumi stack init /, /^git add stacks\//, /^pulumi up$/]);
   });
 
+  test("creates the stack before it sets a key, and checks it afterwards", () => {
+    inOrder(tutorial, [/^pulumi stack init /, /^pulumi config set /, /fleet doctor/, /^pulumi up$/]);
+  });
+
   test("leads from fleet init to an application in the order in which one does it", () => {
     inOrder(tutorial, [/fleet init /, /fleet doctor/, /fleet new-cluster /, /fleet onboard /]);
   });
+});
+
+test("no page sets a tag whose value Pulumi would store as a number", () => {
+  const commands = pages.flatMap((page) => text(page).match(/pulumi config set [^`\n]*[ ']tags\.[^`\n]*/g) ?? []);
+  expect(commands.length).toBeGreaterThan(0);
+  expect(commands.filter((command) => !command.includes("--type string"))).toEqual([]);
 });

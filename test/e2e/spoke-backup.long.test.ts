@@ -85,7 +85,14 @@ async function restore(restoreName: string, backup: string): Promise<void> {
 async function deploy(setting: string, message: string): Promise<void> {
   await governance.write(
     `clusters/${name}/${app}.yaml`,
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: app, labels: { [labelKeys.tenant]: "payments" } } },
+    {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: {
+        name: app,
+        labels: { [labelKeys.tenant]: "payments", "pod-security.kubernetes.io/enforce": "baseline" },
+      },
+    },
     { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings", namespace: app }, data: { setting } },
   );
   await governance.push(message);

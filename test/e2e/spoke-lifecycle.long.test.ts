@@ -302,7 +302,10 @@ describe("removing a spoke", () => {
     {
       apiVersion: "v1",
       kind: "Namespace",
-      metadata: { name: "ledger", labels: { "fleet.internal/tenant": "payments" } },
+      metadata: {
+        name: "ledger",
+        labels: { "fleet.internal/tenant": "payments", "pod-security.kubernetes.io/enforce": "baseline" },
+      },
     },
     {
       apiVersion: "aws.m.upbound.io/v1beta1",

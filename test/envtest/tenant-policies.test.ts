@@ -2,6 +2,7 @@ import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { asked } from "./support/admission-cluster.ts";
 import { kept, type Requested } from "./support/admission-request.ts";
+import { flat, type Rule, rightsOf } from "./support/rights.ts";
 import { isPolicy, spoke, startSpoke } from "./support/spoke-plane.ts";
 import { tenantAck } from "./support/tenant-ack.ts";
 import { tenantBuckets } from "./support/tenant-buckets.ts";
@@ -154,32 +155,14 @@ describe("the service account under which Flux applies an application", () => {
   });
 
   test("has exactly the rights of its Role there, and in other namespaces those of everybody", () => {
-    interface Rule {
-      readonly apiGroups: readonly string[];
-      readonly resources: readonly string[];
-      readonly verbs: readonly string[];
-    }
-    const reviews = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
-    const rights = (namespace: string, user: string): Rule[] => {
-      const review = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectRulesReview", spec: { namespace } };
-      const groups = ["system:authenticated", "system:serviceaccounts", "system:serviceaccounts:payment-app"];
-      const as = [`--as=${user}`, ...groups.map((group) => `--as-group=${group}`)];
-      const { text } = kubectl(["create", "--raw", reviews, ...as, "--filename", "-"], review);
-      return JSON.parse(text).status.resourceRules;
-    };
-    const flat = (rules: readonly Rule[]) =>
-      rules
-        .flatMap(({ apiGroups, resources, verbs }) =>
-          apiGroups.flatMap((group) => resources.flatMap((each) => verbs.map((verb) => `${verb} ${each}.${group}`))),
-        )
-        .sort();
     const deployer = "system:serviceaccount:payment-app:deployer";
-    const everybody = flat(rights("default", "system:serviceaccount:payment-app:anybody"));
+    const { of } = rightsOf(client);
+    const everybody = of("system:serviceaccount:payment-app:anybody", "default");
     const role = spoke.by("workloads").find(({ kind, metadata }) => kind === "Role" && metadata.name === "deployer");
     const own = flat((role?.["rules"] ?? []) as Rule[]);
     expect(own.length).toBeGreaterThan(0);
-    expect(flat(rights("payment-app", deployer)).filter((right) => !everybody.includes(right))).toEqual(own);
-    expect(flat(rights("default", deployer))).toEqual(everybody);
+    expect(of(deployer, "payment-app").filter((right) => !everybody.includes(right))).toEqual(own);
+    expect(of(deployer, "default")).toEqual(everybody);
     expect(everybody.filter((right) => !right.endsWith("k8s.io"))).toEqual([]);
   });
 });

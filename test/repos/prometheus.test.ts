@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { managedKinds, pluralOf } from "../../functions/spoke/kinds.ts";
 import * as fixtures from "../functions/spoke/support/fixtures.ts";
 import { rolePatches } from "../support/addon-catalogue.ts";
+import { rightsOf } from "./support/addon-role.ts";
 import { orderedKinds } from "./support/ordered.ts";
 import { render, withAddons } from "./support/spoke.ts";
 
@@ -31,6 +32,15 @@ describe("prometheus", () => {
     expect(podOf("Deployment", "prometheus").serviceAccountName).toBe(
       rolePatches["prometheus"]?.[0]?.value.serviceAccount,
     );
+  });
+
+  test("writes to the fleet's workspace, and does nothing else in AWS", () => {
+    const may = rightsOf("prometheus");
+    const workspace = fixtures.hub.metricsWorkspaceArn;
+    expect(may("aps:RemoteWrite", workspace)).toBe(true);
+    expect(may("aps:RemoteWrite", `${workspace}1`)).toBe(false);
+    for (const action of ["aps:QueryMetrics", "aps:GetSeries", "aps:PutRuleGroupsNamespace", "aps:DeleteWorkspace"])
+      expect(may(action, workspace), action).toBe(false);
   });
 
   test("says of every series from which cluster it is, whatever a pod exposes", () => {

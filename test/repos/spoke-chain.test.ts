@@ -401,9 +401,8 @@ describe("the bootstrap chain", () => {
       ({ kind, metadata }) => ["HelmRelease", "Kustomization"].includes(kind) && metadata.namespace === "flux-system",
     );
     expect(kustomizations(acting).length).toBeGreaterThan(0);
-    for (const { kind, metadata, spec } of acting)
-      expect(spec.serviceAccountName, metadata.name).toBe(
-        kind === "HelmRelease" ? "helm-controller" : "kustomize-controller",
-      );
+    const identityOf = ({ kind, metadata }: Manifest) =>
+      kind === "HelmRelease" ? "helm-controller" : metadata.name === "workloads" ? "workloads" : "kustomize-controller";
+    for (const each of acting) expect(each.spec.serviceAccountName, each.metadata.name).toBe(identityOf(each));
   });
 });

@@ -62,7 +62,7 @@ export function tenantObjects(repository: Checkout, namespace: string, kinds = "
       kind: "Namespace",
       metadata: {
         name: namespace,
-        labels: { [labelKeys.tenant]: "payments" },
+        labels: { [labelKeys.tenant]: "payments", "pod-security.kubernetes.io/enforce": "baseline" },
         annotations: { [awsKindsAnnotation]: kinds },
       },
     },

@@ -50,5 +50,6 @@ export async function startSpoke(toolchain: Toolchain) {
   const tenant = new Set(["Namespace", "ServiceAccount", "RoleBinding"]);
   const roles = spoke.by("workloads").filter(({ apiVersion }) => apiVersion.startsWith("rbac."));
   client.apply([...spoke.by("workloads").filter(({ kind }) => tenant.has(kind)), ...roles]);
-  return { ...client, stop: () => plane.stop() };
+  const { address, dir, kubeconfigFile } = plane;
+  return { ...client, address, dir, kubeconfigFile, stop: () => plane.stop() };
 }

@@ -120,6 +120,41 @@ describe("Cluster API's AWS provider and clusters", () => {
     expect(may("eks:UntagResource", cluster, existing(ofSpoke))).toBe(false);
   });
 
+  it.each([
+    ["CreateTags", "vpc"],
+    ["DeleteSubnet", "subnet"],
+    ["DeleteVpc", "vpc"],
+    ["ReplaceRoute", "route-table"],
+    ["AuthorizeSecurityGroupIngress", "security-group"],
+    ["DeleteSecurityGroup", "security-group"],
+  ])("calls %s on a %s that it made, and on none that Crossplane made for a spoke", (call, kind) => {
+    const calls = (tags: Tags) =>
+      may(`ec2:${call}`, `arn:aws:ec2:us-east-1:000000000000:${kind}/x`, {
+        ...existing(tags),
+        "aws:RequestedRegion": "us-east-1",
+      });
+    expect(calls(ofChart("cluster"))).toBe(true);
+    expect(calls(ofSpoke)).toBe(false);
+    expect(calls({ ...ofSpoke, "fleet.internal/made-by": "crossplane" })).toBe(false);
+    expect(calls({})).toBe(false);
+  });
+
+  it("changes nothing of the hub's network, whatever tags it has besides", () => {
+    const tags = { ...ofChart("cluster"), "fleet.internal/cluster": "hub" };
+    const context = { ...existing(tags), "aws:RequestedRegion": "us-east-1" };
+    expect(may("ec2:DeleteVpc", "arn:aws:ec2:us-east-1:000000000000:vpc/x", context)).toBe(false);
+  });
+
+  it("makes networks with the tags by which it finds them again", () => {
+    const makes = (call: string, kind: string, tags: Tags) =>
+      may(`ec2:${call}`, `arn:aws:ec2:us-east-1:000000000000:${kind}/x`, {
+        ...requested(tags),
+        "aws:RequestedRegion": "us-east-1",
+      });
+    expect(makes("CreateVpc", "vpc", ofChart("cluster"))).toBe(true);
+    expect(makes("CreateSecurityGroup", "security-group", ofChart("cluster"))).toBe(true);
+  });
+
   it("starts no instances and has no launch templates: EKS makes its nodes", () => {
     for (const call of ["RunInstances", "CreateLaunchTemplate", "CreateLaunchTemplateVersion", "DeleteLaunchTemplate"])
       expect(mentions(policy, `ec2:${call}`), call).toBe(false);

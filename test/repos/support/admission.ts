@@ -74,12 +74,18 @@ export function refusal(policy: Manifest, request: Request): string | undefined 
       userInfo: { username: request.by ?? "admin" },
       ...(request.dryRun === undefined ? {} : { dryRun: request.dryRun }),
     }),
-    namespaceObject: celValue({
-      metadata: {
-        name: request.namespace ?? "",
-        ...(request.namespaceAnnotations && { annotations: request.namespaceAnnotations }),
-      },
-    }),
+    // Null for what is of no namespace, and for a Namespace itself.
+    namespaceObject: celValue(
+      request.namespace === undefined
+        ? null
+        : {
+            metadata: {
+              name: request.namespace,
+              labels: request.namespaceLabels ?? {},
+              ...(request.namespaceAnnotations && { annotations: request.namespaceAnnotations }),
+            },
+          },
+    ),
     params: celValue(request.parameters ?? null),
     variables,
   };

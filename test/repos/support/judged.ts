@@ -3,7 +3,14 @@ import { bridgeData } from "../../../lib/bridge.ts";
 import { awsKindsAnnotation } from "../../../lib/labels.ts";
 import { admissionCases } from "../../envtest/support/admission-cases.ts";
 import { unlabelledSpokes } from "../../envtest/support/admission-places.ts";
-import { annotatedNamespaces, kept, tenantNamespace } from "../../envtest/support/admission-request.ts";
+import { annotatedNamespaces, type Cases, kept, tenantNamespace } from "../../envtest/support/admission-request.ts";
+import {
+  crossplaneScope,
+  labelledNamespace,
+  removedByCrossplane,
+  tokenRefused,
+  tokenRequest,
+} from "../../envtest/support/crossplane-scope.ts";
 import { foundBefore, otherKinds, tenantAck } from "../../envtest/support/tenant-ack.ts";
 import { otherwiseNamed, tenantBuckets } from "../../envtest/support/tenant-buckets.ts";
 import {
@@ -17,6 +24,7 @@ import {
 import { tenantIngresses } from "../../envtest/support/tenant-ingresses.ts";
 import { orderedBefore, tenantOrders } from "../../envtest/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../envtest/support/tenant-workloads.ts";
+import { removedByWorkloads, workloadsScope } from "../../envtest/support/workloads-scope.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
 import { type Request, refusal } from "./admission.ts";
 import { substituted } from "./flux.ts";
@@ -33,7 +41,9 @@ const values = { hub: bridgeData(hub), spoke: spoke.bridge };
 /** A manifest of repos/ with the variables of that cluster filled in. */
 export const filled = (manifest: Manifest, on: keyof typeof values): Manifest => substituted(manifest, values[on]);
 
-const ofHub = ["policies", "deletion-order", "api"].flatMap((folder) => build(join(system, "platform", folder)));
+const ofHub = ["policies", "deletion-order", "api", "crossplane/policies"].flatMap((folder) =>
+  build(join(system, "platform", folder)),
+);
 const ofSpoke = spoke.applied.flatMap(({ objects }) => objects);
 const objects = [...ofHub.map((object) => filled(object, "hub")), ...ofSpoke];
 
@@ -69,6 +79,8 @@ const removed = <T extends Manifest>(object: T): T => ({
 
 const tenant = { "fleet.internal/tenant": "payments" };
 
+const tenants = [tenantNamespace, labelledNamespace.metadata.name];
+
 /** Where a request goes. */
 function placeOf({
   kind,
@@ -84,7 +96,7 @@ function placeOf({
       namespaceLabels: { ...named, ...tenant },
       namespaceAnnotations: { [awsKindsAnnotation]: kinds },
     };
-  return { namespace, namespaceLabels: { ...named, ...(namespace === tenantNamespace ? tenant : {}) } };
+  return { namespace, namespaceLabels: { ...named, ...(tenants.includes(namespace) ? tenant : {}) } };
 }
 
 const changes = [
@@ -146,7 +158,32 @@ const elsewhere = otherCases.map(
   }),
 );
 
-export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends];
+/** What an account may do: an object that it may not change it may not remove either, and no finalizer of it. */
+const ofAccount = (policy: string, made: Cases, removed: Cases): Case[] =>
+  [...made, ...removed.map(({ object, ...each }) => ({ ...each, from: object, object: undefined }))].map(
+    ({ title, object, from, by, refused }): Case => {
+      const before = from === undefined ? {} : { from: from as Manifest };
+      const after = object === undefined ? {} : { object: object as Manifest };
+      const who = by === undefined ? {} : { by };
+      return {
+        policy,
+        title,
+        request: { ...before, ...after, ...who, ...placeOf((object ?? from) as Manifest) },
+        refused,
+      };
+    },
+  );
+const token = { title: "a token of a service account", object: tokenRequest, refused: tokenRefused };
+const ofAccounts = [
+  ...ofAccount("workloads.fleet.internal", workloadsScope, removedByWorkloads),
+  ...ofAccount(
+    "crossplane.fleet.internal",
+    [...crossplaneScope, { ...token, by: "system:serviceaccount:crossplane-system:provider-aws" }],
+    removedByCrossplane,
+  ),
+];
+
+export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends, ...ofAccounts];
 
 /** The policies whose parameters are of a kind that may not be there yet, when nothing of it is: these fail open. */
 const withKindsToCome: readonly string[] = [

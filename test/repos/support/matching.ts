@@ -40,12 +40,14 @@ export function isJudged(
 ): boolean {
   const { namespaceSelector = {}, resourceRules = [] } = spec.matchConstraints;
   const version = object.apiVersion.split("/").at(-1) as string;
+  // A subresource: requests go to the kind whose token it is.
+  const isToken = object.kind === "TokenRequest";
   const isNamed = (resourceRules as Rule[]).some(
     ({ apiGroups, apiVersions, operations, resources, resourceNames }) =>
-      among(apiGroups, groupOf(object)) &&
+      among(apiGroups, isToken ? "" : groupOf(object)) &&
       among(apiVersions, version) &&
       among(operations, operation) &&
-      among(resources, pluralOf(object.kind)) &&
+      among(resources, isToken ? "serviceaccounts/token" : pluralOf(object.kind)) &&
       (resourceNames === undefined || resourceNames.includes(object.metadata?.name ?? "")),
   );
   return isNamed && isSelected(namespaceSelector, namespaceLabels);
