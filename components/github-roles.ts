@@ -43,6 +43,11 @@ export interface GitHubRolesArgs {
    */
   readonly state?: State;
   /**
+   * Registry in Amazon ECR, host or host/path, from which the roles for `apply`, `drift` and `preview` pull the charts of the stack.
+   * @default none
+   */
+  readonly registry?: string | undefined;
+  /**
    * Whether the account already has an OIDC provider for GitHub. An account has at most one.
    * @default false
    */
@@ -105,6 +110,7 @@ export class GitHubRoles extends pulumi.ComponentResource {
     const partition = partitionOf(region);
     const scope: GitHubRolesScope = {
       ...{ fleet, accountId, region, partition, dnsSuffix: dnsSuffix(partition), state: args.state ?? {} },
+      ...(args.registry && { registry: args.registry }),
       ...(args.rolePath && { rolePath: args.rolePath }),
       ...(args.hubBoundary && { permissionsBoundary: args.hubBoundary }),
       ...(args.grafana && { grafana: args.grafana }),

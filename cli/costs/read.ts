@@ -1,13 +1,10 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "yaml";
 import type { SpokeSpec } from "../../functions/spoke/api.ts";
 import { hubName } from "../../lib/names.ts";
 import { withDefaults } from "../../lib/openapi.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { foldersIn, spokesIn } from "../fleet/folders.ts";
-import { judge, readProject, type StackFile, stackPath, stacksOf } from "../fleet/stack-config.ts";
+import { judge, namedStack, readProject } from "../fleet/stack-config.ts";
 import { openSpoke } from "../spoke/file.ts";
 import { readOffer, schemaProblems } from "../spoke/rules.ts";
 import { type Row, rowOf } from "./rows.ts";
@@ -57,20 +54,13 @@ const missingField = (path: string, key: string): Problem => ({
  */
 export async function hubRow(root: string, name: string, chosen: string | undefined): Promise<Read> {
   const project = await readProject(root);
-  const file = stackPath(project, name);
   const problem = (what: string, allowed: string, remedy: string, got = name): Read => ({
     rows: [],
     problems: [{ key: "--stack", what, got, allowed, remedy }],
   });
-  if (!existsSync(file)) {
-    const known = await stacksOf(project);
-    return problem(
-      "has no file in this checkout",
-      known.join(", ") || "(none)",
-      "name one of them, or write it with fleet init",
-    );
-  }
-  const { settings, region } = judge((parse(await readFile(file, "utf8")) ?? {}) as StackFile, project);
+  const read = await namedStack(project, name);
+  if ("problem" in read) return { rows: [], problems: [read.problem] };
+  const { settings, region } = judge(read.file, project);
   const { fleet = name, environment = "", tenant = "" } = settings;
   if (chosen !== undefined && chosen !== fleet)
     return problem(

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readConfig } from "../../infra/config.ts";
@@ -40,6 +41,21 @@ export const stackPath = ({ folder }: Project, stack: string): string =>
 /** Names of the stacks that have a file. */
 export const stacksOf = async ({ folder }: Project): Promise<string[]> =>
   (await readdir(folder)).flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(file)?.[1] ?? []);
+
+/** The file of the stack that `--stack` names, or the problem of that option. */
+export async function namedStack(project: Project, name: string): Promise<{ file: StackFile } | { problem: Problem }> {
+  const path = stackPath(project, name);
+  if (existsSync(path)) return { file: (parsedOnce(await readFile(path, "utf8")) ?? {}) as StackFile };
+  return {
+    problem: {
+      key: "--stack",
+      what: "has no file in this checkout",
+      got: name,
+      allowed: (await stacksOf(project)).join(", ") || "(none)",
+      remedy: "name one of them, or write it with fleet init",
+    },
+  };
+}
 
 /** What a stack's configuration says, and what is wrong with it. */
 export interface Judged {

@@ -4,6 +4,7 @@ import functionSpoke from "../../functions/spoke/package.json" with { type: "jso
 import { isGitHubCloud } from "../../lib/github-api.ts";
 import { hubFolder } from "../../lib/layout.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
+import { ecrPlace } from "../../lib/registries.ts";
 import { quoted } from "../shell.ts";
 import { hasPipeline, type ProjectCopy, pipelinesGuide, placeOf, sampleApp } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
@@ -86,6 +87,24 @@ function pipelines({ systemUrl }: InitRequest, project: ProjectCopy | undefined)
   };
 }
 
+/** The commands after which crane can push the package, and how the hub may pull it. */
+function registryOf(functionPackage: string): { readonly pull: string; readonly commands: readonly string[] } {
+  const host = functionPackage.split("/")[0] as string;
+  const ecr = ecrPlace(functionPackage);
+  if (ecr === undefined)
+    return {
+      pull: "then make the package public, or give the hub a pull secret (docs/guides/function-package.md)",
+      commands: [`crane auth login ${host} --username <user> --password-stdin < <file with the token>`],
+    };
+  return {
+    pull: "the hub pulls it from Amazon ECR with a role (docs/guides/mirrors.md#amazon-ecr-as-the-only-registry)",
+    commands: [
+      `aws ecr create-repository --region ${ecr.region} --repository-name ${ecr.path}   # --tags Key=<key>,Value=<value>, if your company requires tags`,
+      `aws ecr get-login-password --region ${ecr.region} | crane auth login ${host} --username AWS --password-stdin`,
+    ],
+  };
+}
+
 /** How the composition function's package gets to the registry from which the stack pulls it. */
 function publication({ functionPackage }: InitRequest): Step {
   if (functionPackage === undefined)
@@ -93,11 +112,12 @@ function publication({ functionPackage }: InitRequest): Step {
       what: "Check that the hub can pull the composition function's package, or publish one of your own: docs/guides/function-package.md",
       commands: [],
     };
+  const { pull, commands } = registryOf(functionPackage);
   return {
-    what: "Publish the composition function, unless you have; then make the package public, or give the hub a pull secret (docs/guides/function-package.md)",
+    what: `Publish the composition function, unless you have; ${pull}`,
     commands: [
       "npx node functions/spoke/package/main.ts",
-      `crane auth login ${functionPackage.split("/")[0]} --username <user> --password-stdin < <file with the token>`,
+      ...commands,
       `crane push --index <folder that it prints> ${functionPackage}:v${functionSpoke.version}`,
     ],
   };

@@ -10,16 +10,20 @@ import { projectReferences } from "../upstream/project.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
 import { chartReleases } from "./releases.ts";
 import { type Cacheable, cacheable, mirrorScript } from "./script.ts";
+import { everyStack, oneStack } from "./stacks.ts";
 
 export const summary = "print a script that copies what clusters pull to a registry";
 
-export const help = `Usage: fleet mirror --registry REGISTRY [--repositories DIR] [--pull-through HOST[=ARN]]...
+export const help = `Usage: fleet mirror --registry REGISTRY [--stack NAME] [--repositories DIR]
+                    [--pull-through HOST[=ARN]]...
 
 Prints a shell script that copies all charts, Crossplane packages and images that a hub and its spokes pull to one registry, where
 the stack's key registry expects them. It reads this project and changes nothing. The script needs helm 3, crane, a login to the
 registry, and for Amazon ECR the AWS CLI: there it logs in, and creates the repositories.
 
   --registry REGISTRY  host, or host/path, as the stack's key registry
+  --stack NAME         copy the composition function from the functionPackage of this stack, by stacks/Pulumi.NAME.yaml, and
+                       create repositories with its tags; default: from that of every stack that sets it, and no tags
   --repositories DIR   folder in which the GitOps repositories of the fleet lie side by side; default: the project's repos/
   --pull-through HOST[=ARN]
                        let a pull-through cache of Amazon ECR fetch the images of this upstream registry: the script creates its
@@ -30,11 +34,12 @@ registry, and for Amazon ECR the AWS CLI: there it logs in, and creates the repo
 The script leaves out the images of EKS's own add-ons, and those of applications.
 
 Example:
-  fleet mirror --registry 123456789012.dkr.ecr.eu-central-1.amazonaws.com/mirror --pull-through quay.io > mirror.sh
+  fleet mirror --registry 123456789012.dkr.ecr.eu-central-1.amazonaws.com/mirror --stack pilot > mirror.sh
 `;
 
 export const options = {
   registry: { type: "string" },
+  stack: { type: "string" },
   repositories: { type: "string" },
   "pull-through": { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
@@ -94,7 +99,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values, problems } = readLine("mirror", argv, options, {
     required: { registry: "<host>/<path>" },
   });
-  const { registry = "", repositories, "pull-through": caches = [] } = values;
+  const { registry = "", repositories, stack, "pull-through": caches = [] } = values;
   const wrongRegistry = registry === "" ? [] : registryProblems(registry);
   refuse(
     "mirror",
@@ -105,9 +110,15 @@ export async function run(argv: readonly string[]): Promise<number> {
     ]),
   );
   const root = projectRoot();
+  const {
+    functionPackage,
+    tags,
+    problems: ofStack,
+  } = await (stack === undefined ? everyStack(root) : oneStack(root, stack));
+  refuse("mirror", ofStack);
   const folder = repositories === undefined ? join(root, "repos") : resolve(repositories);
   const host = `${registry.split("/")[0]}/`;
-  const named = fetched(projectReferences(root, {}, folder).references, {}).flatMap((target) =>
+  const named = fetched(projectReferences(root, { functionPackage }, folder).references, {}).flatMap((target) =>
     "reference" in target && target.origins.some((origin) => ofPlatform.test(origin)) ? [target.reference] : [],
   );
   const images = [...new Set(named)].filter((reference) => hasHost.test(reference) && !reference.startsWith(host));
@@ -115,6 +126,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     registry,
     charts: chartReleases(folder),
     images,
+    tags,
     caches: new Map(caches.map((cache) => [cache.split("=")[0] as Cacheable, cache.split("=")[1] ?? ""])),
     kubernetesVersion: kubernetesVersions.at(-1) as string,
   });

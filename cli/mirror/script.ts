@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import type { Tags } from "../../lib/labels.ts";
 import { ecrPlace } from "../../lib/registries.ts";
 import { quoted } from "../shell.ts";
 import { type ChartRelease, mark } from "./releases.ts";
@@ -22,6 +23,8 @@ export interface Mirror {
   readonly charts: readonly ChartRelease[];
   /** References of images and packages that manifests name. */
   readonly images: readonly string[];
+  /** Of repositories in Amazon ECR. Rules of a cache have none (ECR API Reference, CreatePullThroughCacheRule). */
+  readonly tags: Tags;
   /** Upstream registries that ECR caches, with the ARN of the secret with the credential, or nothing. */
   readonly caches: ReadonlyMap<Cacheable, string>;
   /** Kubernetes version that charts are rendered for. */
@@ -34,7 +37,13 @@ const pathIn = (registry: string): string => {
   return path === "" ? "" : `${path}/`;
 };
 
-function ecrFunctions({ registry, caches }: Mirror): string[] {
+/** In JSON: the AWS CLI's shorthand trims blanks. */
+function tagsOption(tags: Tags): string {
+  const list = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+  return list.length === 0 ? "" : ` --tags ${quoted(JSON.stringify(list))}`;
+}
+
+function ecrFunctions({ registry, tags, caches }: Mirror): string[] {
   const place = ecrPlace(registry);
   if (place === undefined) return ["create() { :; }", ""];
   const host = registry.split("/")[0] as string;
@@ -44,7 +53,7 @@ function ecrFunctions({ registry, caches }: Mirror): string[] {
     "# ECR creates no repository when an image is pushed, and nodes may not create one in a pull-through cache.",
     "create() {",
     `  ecr describe-repositories --repository-names "${path}$1" > /dev/null 2>&1 ||`,
-    `    ecr create-repository --repository-name "${path}$1" > /dev/null`,
+    `    ecr create-repository --repository-name "${path}$1"${tagsOption(tags)} > /dev/null`,
     "}",
     `aws ecr get-login-password --region ${place.region} | crane auth login ${host} --username AWS --password-stdin`,
     ...[...caches].map(([upstream, secret]) => {

@@ -61,21 +61,25 @@ interface StackFile {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** Where the stacks take the composition function from: their `functionPackage`, or the default in Pulumi.yaml. */
-function functionPackages(root: string): Set<string> {
+/**
+ * Where the stacks take the composition function from: their `functionPackage`.
+ * @param otherwise for a stack that does not set it, from the default in Pulumi.yaml
+ */
+export function functionPackages(root: string, otherwise = (upstream: string) => [upstream]): string[] {
   const read = (...path: string[]): unknown => parse(readFileSync(join(root, ...path), "utf8"));
   const { name, config } = read("Pulumi.yaml") as { name: string; config: { functionPackage: { default: string } } };
   const stacks = readdirSync(join(root, "stacks")).filter((file) => /^Pulumi\..+\.yaml$/.test(file));
-  return new Set(
-    stacks.map((file) => {
-      const own = (read("stacks", file) as StackFile).config?.[`${name}:functionPackage`];
-      return typeof own === "string" ? own : config.functionPackage.default;
-    }),
-  );
+  return stacks.flatMap((file) => {
+    const own = (read("stacks", file) as StackFile).config?.[`${name}:functionPackage`];
+    return typeof own === "string" ? [own] : otherwise(config.functionPackage.default);
+  });
 }
 
-/** Where a stack takes images and packages from; a key that it does not set means upstream. */
-export type Sources = Pick<Readable, "functionPackage" | "imagesRegistry" | "packagesRegistry">;
+/** Where stacks take images and packages from; a key that is not set means upstream. */
+export interface Sources extends Pick<Readable, "imagesRegistry" | "packagesRegistry"> {
+  /** One repository, or several of several stacks. */
+  readonly functionPackage?: string | readonly string[];
+}
 
 /**
  * Everything that the checkout in `root` takes from outside, npm packages and Go modules aside, which their lock files pin.
@@ -92,7 +96,7 @@ export function projectReferences(
     repositories,
     root,
     new Map([
-      ["function_package", functionPackage ? new Set([functionPackage]) : functionPackages(root)],
+      ["function_package", new Set(functionPackage === undefined ? functionPackages(root) : [functionPackage].flat())],
       ["images_prefix", new Set([prefixOf(imagesRegistry)])],
       ["packages_prefix", new Set([prefixOf(packagesRegistry)])],
     ]),

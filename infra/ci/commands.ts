@@ -20,6 +20,8 @@ export interface CommandsOptions {
   readonly region: string;
   /** URL, or empty. */
   readonly backend: string;
+  /** Registry in Amazon ECR, or empty. */
+  readonly registry: string;
   readonly reviewers: readonly Reviewer[];
 }
 
@@ -40,7 +42,8 @@ function environment(repository: string, [name, rule]: Environment, reviewers: r
 
 /** A shell script that creates the environments at GitHub with their rules, and sets the variables that the workflows read. */
 export function environmentCommands(roles: readonly Assigned[], options: CommandsOptions): string {
-  const { stack, region, backend, reviewers } = options;
+  const { stack, region, backend, registry, reviewers } = options;
+  const [host = ""] = registry.split("/");
   const commands = roles.flatMap(({ purpose, repository, arn }) => {
     const { environment: name, rule } = environmentOf(purpose, stack);
     const set = (key: string, value: string) =>
@@ -53,6 +56,7 @@ export function environmentCommands(roles: readonly Assigned[], options: Command
       set("AWS_ROLE_ARN", arn),
       set("AWS_REGION", region),
       ...(jobs[purpose].pulumi && backend !== "" ? [set("PULUMI_BACKEND_URL", backend)] : []),
+      ...(jobs[purpose].ecr && host !== "" ? [set("ECR_REGISTRY", host)] : []),
       ...release.map((each) => environment(repository, each, reviewers)),
     ];
   });

@@ -10,13 +10,14 @@ import { loadCiSettings } from "./settings.ts";
 // Environments at GitHub are named after the hub's stack, and so is this stack.
 const stack = pulumi.getStack();
 const settings = loadCiSettings(stack);
-const { accountId, region, fleet, purposes, backend, reviewers, project, system } = settings;
+const { accountId, region, fleet, purposes, backend, reviewers, project, registry, system } = settings;
 const repositories = { project, ...(system !== "none" && { system }) };
 const [, bucket] = /^s3:\/\/([^/?]+)/.exec(backend) ?? [];
 
 const ci = new GitHubRoles("ci", {
   ...{ accountId, region, fleet, stack, purposes, repositories },
   state: { bucket, keyArn: settings.stateKey || undefined, tokenArn: settings.pulumiToken || undefined },
+  registry: registry || undefined,
   existingProvider: settings.oidcProvider === "existing",
   hubBoundary: settings.hubBoundary || undefined,
   rolePath: settings.rolePath,
@@ -43,6 +44,6 @@ export const environments = pulumi.output(roleArns).apply((arns) =>
       repository: repositories[jobs[purpose].repository]?.name ?? "",
       arn: arns[purpose] ?? "",
     })),
-    { stack, region, backend, reviewers },
+    { stack, region, backend, registry, reviewers },
   ),
 );

@@ -2,6 +2,7 @@ import { environmentOf, type Purpose, purposes, type Reviewer } from "../../lib/
 import { jobs, type TrustedRepository } from "../../lib/iam/github-roles.ts";
 import { grafanaAuthentications } from "../../lib/iam/grafana.ts";
 import type { Problem } from "../../lib/problems.ts";
+import { isEcr } from "../../lib/registries.ts";
 import { secretsKeyArn } from "../account-keys.ts";
 import type { RawConfig } from "../config.ts";
 import { fromJson, isRecord, type Key, listOf, oneOf, text } from "../forms.ts";
@@ -71,6 +72,15 @@ const keys = {
       "arn:aws:secretsmanager:<region>:<account>:secret:<name>-<6 characters>",
     ),
     plaintext: true,
+  },
+  registry: {
+    ...hubKeys.registry,
+    parse: (value: string) => {
+      const registry = hubKeys.registry.parse(value);
+      return registry === undefined || registry === "" || isEcr(registry) ? registry : undefined;
+    },
+    allowed: "host or host/path of a registry in Amazon ECR, without a scheme and a slash at the end, or empty",
+    example: "<account>.dkr.ecr.<region>.amazonaws.com/mirror",
   },
   hubBoundary: hubKeys.permissionsBoundary,
   grafana: orEmpty(oneOf(...grafanaAuthentications)),

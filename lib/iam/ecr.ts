@@ -1,6 +1,6 @@
 import type { Puller } from "../names.ts";
 import { ecrPlace, isEcr } from "../registries.ts";
-import { type PolicyDocument, partitionOf, policy } from "./policy.ts";
+import { type PolicyDocument, partitionOf, policy, type Statement } from "./policy.ts";
 
 /** Where a cluster's charts and Crossplane packages are: registries with everything below them, and single repositories. */
 export interface PullSources {
@@ -19,27 +19,26 @@ function repositoryArn(repository: string): string {
   return `arn:${partitionOf(region)}:ecr:${region}:${account}:repository/${path}`;
 }
 
+const logIn = "ecr:GetAuthorizationToken";
+const pull = [
+  "ecr:BatchCheckLayerAvailability",
+  "ecr:BatchGetImage",
+  "ecr:BatchImportUpstreamImage",
+  "ecr:GetDownloadUrlForLayer",
+];
+/** Everything that {@link pullStatements} allow. */
+export const pullActions: readonly string[] = [logIn, ...pull];
+
 /**
  * What a puller reads from ECR, and nothing else: the actions of AmazonEC2ContainerRegistryPullOnly (AWS Managed Policy Reference) on the given
  * repositories. `BatchImportUpstreamImage` fills a pull-through cache. GetAuthorizationToken has no resource (Service Authorization Reference).
  * Nothing lists tags: source-controller 1.9.5 resolves exact versions of charts without (internal/helm/repository/oci_chart_repository.go), and packages
  * have exact versions too.
  */
-const pullPolicy = (repositories: readonly string[]): PolicyDocument =>
-  policy(
-    { Sid: "LogIn", Effect: "Allow", Action: ["ecr:GetAuthorizationToken"], Resource: ["*"] },
-    {
-      Sid: "Pull",
-      Effect: "Allow",
-      Action: [
-        "ecr:BatchCheckLayerAvailability",
-        "ecr:BatchGetImage",
-        "ecr:BatchImportUpstreamImage",
-        "ecr:GetDownloadUrlForLayer",
-      ],
-      Resource: repositories.map(repositoryArn),
-    },
-  );
+export const pullStatements = (repositories: readonly string[]): Statement[] => [
+  { Sid: "LogIn", Effect: "Allow", Action: [logIn], Resource: ["*"] },
+  { Sid: "Pull", Effect: "Allow", Action: pull, Resource: repositories.map(repositoryArn) },
+];
 
 /** The pullers that need a role on a cluster with these sources, with the policies of their roles. */
 export function pullerPolicies({
@@ -53,6 +52,6 @@ export function pullerPolicies({
   } satisfies Record<Puller, readonly string[]>;
   return (Object.keys(pulled) as Puller[]).flatMap((puller) => {
     const repositories = pulled[puller].filter(isEcr);
-    return repositories.length === 0 ? [] : [[puller, pullPolicy(repositories)] as const];
+    return repositories.length === 0 ? [] : [[puller, policy(...pullStatements(repositories))] as const];
   });
 }

@@ -3,6 +3,7 @@ import { fleetNames } from "../names.ts";
 import { awsProofPolicy } from "./aws-proof.ts";
 import { type DeployerScope, deployerPolicies } from "./deployer.ts";
 import { doctorPolicy } from "./doctor.ts";
+import { pullActions, pullStatements } from "./ecr.ts";
 import { nodeReleasesPolicy } from "./node-releases.ts";
 import { arns, type DenyAllBut, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import { stsAudience } from "./trust.ts";
@@ -33,6 +34,8 @@ interface Job {
   readonly reusable?: string;
   /** Whether the job runs Pulumi. */
   readonly pulumi?: boolean;
+  /** Whether the job logs in to Amazon ECR for the charts of the stack (.github/actions/ecr-login). */
+  readonly ecr?: boolean;
   /** Longest session in seconds: the time limit of the job. */
   readonly session: number;
 }
@@ -40,9 +43,9 @@ interface Job {
 const hour = 3600;
 
 export const jobs: Readonly<Record<Purpose, Job>> = {
-  apply: { repository: "project", reusable: "up.yml", pulumi: true, session: 2 * hour },
-  drift: { repository: "project", pulumi: true, session: hour },
-  preview: { repository: "project", pulumi: true, session: hour },
+  apply: { repository: "project", reusable: "up.yml", pulumi: true, ecr: true, session: 2 * hour },
+  drift: { repository: "project", pulumi: true, ecr: true, session: hour },
+  preview: { repository: "project", pulumi: true, ecr: true, session: hour },
   "node-releases": { repository: "project", session: hour },
   rollouts: { repository: "system", session: hour },
   proof: { repository: "project", pulumi: true, session: 6 * hour },
@@ -91,6 +94,8 @@ export interface State {
 
 export interface GitHubRolesScope extends DeployerScope {
   readonly state: State;
+  /** Registry of the stack's charts, if it is in Amazon ECR. */
+  readonly registry?: string | undefined;
 }
 
 function stateStatements({ partition }: Scope, { bucket, keyArn, tokenArn }: State, writes: boolean): Statement[] {
@@ -112,12 +117,12 @@ function stateStatements({ partition }: Scope, { bucket, keyArn, tokenArn }: Sta
   ];
 }
 
-/** Denies every action that isn't a read: a role with it and the deployer's policies reads what the deployer manages. */
-function onlyReads(policies: readonly PolicyDocument[]): DenyAllBut {
+/** Denies every action that isn't a read or among `more`: a role with it and the deployer's policies reads what the deployer manages. */
+function onlyReads(policies: readonly PolicyDocument[], more: readonly string[]): DenyAllBut {
   const actions = policies.flatMap(({ Statement }) => Statement.flatMap(({ Action = [] }) => Action));
   const services = [...new Set(actions.map((action) => action.split(":")[0] ?? ""))].sort();
   const reads = services.flatMap((service) => ["Describe", "Get", "List"].map((verb) => `${service}:${verb}*`));
-  return { Sid: "OnlyReads", Effect: "Deny", NotAction: [...reads, "kms:Decrypt"], Resource: ["*"] };
+  return { Sid: "OnlyReads", Effect: "Deny", NotAction: [...reads, "kms:Decrypt", ...more], Resource: ["*"] };
 }
 
 /** What the role of a purpose may do: the policy in the role, and further ones by the last part of their names. */
@@ -127,13 +132,14 @@ export interface GitHubRights {
 }
 
 export function githubRights(purpose: Purpose, scope: GitHubRolesScope): GitHubRights {
-  const { state, ...deployerScope } = scope;
+  const { state, registry, ...deployerScope } = scope;
+  const pulls = registry && jobs[purpose].ecr ? pullStatements([`${registry}/*`]) : [];
   switch (purpose) {
     case "apply":
     case "proof": {
       const more = purpose === "proof" ? { doctor: doctorPolicy(), inventory: awsProofPolicy() } : {};
       return {
-        own: policy(...stateStatements(scope, state, true)),
+        own: policy(...stateStatements(scope, state, true), ...pulls),
         further: { ...deployerPolicies(deployerScope), ...more },
       };
     }
@@ -141,7 +147,8 @@ export function githubRights(purpose: Purpose, scope: GitHubRolesScope): GitHubR
     case "preview": {
       const further = deployerPolicies(deployerScope);
       const own = stateStatements(scope, state, false);
-      return { own: policy(...own, onlyReads([...Object.values(further), policy(...own)])), further };
+      const denial = onlyReads([...Object.values(further), policy(...own)], pulls.length > 0 ? pullActions : []);
+      return { own: policy(...own, ...pulls, denial), further };
     }
     case "node-releases":
       return { own: nodeReleasesPolicy(scope.partition), further: {} };

@@ -72,3 +72,22 @@ test("an environment that is added as the guide says can have spokes", async () 
   const { config } = parse(readFileSync(join(project, "stacks", "Pulumi.prod.yaml"), "utf8"));
   expect(config["eks-gitops-fleet:sealingKeys"]).toContainEqual({ scope: "qa", generation: "1", active: true });
 });
+
+test("the sample application comes from Amazon ECR after the tutorial's commands", () => {
+  const app = join(base, "ecr", "fleet", "payment-app-manifests");
+  const project = join(base, "ecr", "project");
+  mkdirSync(project, { recursive: true });
+  cpSync(join(root, "repos", "payment-app-manifests"), app, { recursive: true });
+  run(app, "git init --quiet --initial-branch main");
+  commit(app);
+  const image = () =>
+    parse(readFileSync(join(app, "base", "deployment.yaml"), "utf8")).spec.template.spec.containers[0].image as string;
+  const upstream = image();
+  const recipe = block("docs/tutorials/first-spoke-on-aws.md", "crane copy");
+  const called = run(project, `aws() { echo "aws $*"; }; crane() { echo "crane $*"; }\n${recipe}`);
+  const mirrored = `123456789012.dkr.ecr.eu-central-1.amazonaws.com/mirror/${upstream}`;
+  expect(called).toMatch(new RegExp(`^aws ecr create-repository .* mirror/${upstream.split(":")[0]}$`, "m"));
+  expect(called).toContain(`crane copy ${upstream} ${mirrored}\n`);
+  expect(image()).toBe(mirrored);
+  expect(run(app, "git status --porcelain")).toBe("");
+});

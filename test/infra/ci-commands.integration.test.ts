@@ -10,6 +10,7 @@ const { at, program, read, bash } = scriptFolder();
 const arn = "arn:aws:iam::111111111111:role/fleet-ci-apply";
 const script = environmentCommands([{ purpose: "apply", repository: "acme/fleet", arn }], {
   ...{ stack: "prod", region: "eu-central-1", backend: "s3://state?region=eu-central-1&awssdk=v2" },
+  registry: "111111111111.dkr.ecr.eu-central-1.amazonaws.com/mirror",
   reviewers: [{ type: "Team", id: 7 }],
 });
 
@@ -32,6 +33,7 @@ describe("the script that creates environments at GitHub", () => {
       `variable set AWS_ROLE_ARN --repo acme/fleet --env prod --body ${arn}`,
       "variable set AWS_REGION --repo acme/fleet --env prod --body eu-central-1",
       "variable set PULUMI_BACKEND_URL --repo acme/fleet --env prod --body s3://state?region=eu-central-1&awssdk=v2",
+      "variable set ECR_REGISTRY --repo acme/fleet --env prod --body 111111111111.dkr.ecr.eu-central-1.amazonaws.com",
     ]);
     expect(JSON.parse(read("bodies"))).toMatchObject({
       can_admins_bypass: false,

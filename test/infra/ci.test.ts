@@ -23,6 +23,7 @@ const provider = `arn:aws:iam::${account}:oidc-provider/${issuer}`;
 const named = { name: "acme/fleet", id: "456789", subjectPrefix: "repo:acme/fleet" };
 const immutable = { ...named, subjectPrefix: "repo:acme@123456/fleet@456789" };
 const system = { name: "acme/gitops-system", id: "456790", subjectPrefix: "repo:acme@123456/gitops-system@456790" };
+const ecr = `${account}.dkr.ecr.eu-west-1.amazonaws.com`;
 const purposes = ["apply", "drift", "preview", "node-releases", "rollouts", "proof"];
 
 const run = (values: Readonly<Record<string, unknown>>) =>
@@ -43,6 +44,7 @@ const runs: Record<string, Run> = {};
 beforeAll(async () => {
   runs["immutable"] = await run({});
   runs["named"] = await run({ project: named, oidcProvider: "existing", backend: "", stateKey: "", grafana: "" });
+  runs["ecr"] = await run({ registry: `${ecr}/mirror` });
   // A ceiling, not a measure: it loads the provider SDKs, on machines that do other things too.
 }, 120_000);
 
@@ -180,8 +182,8 @@ describe("the role of rollouts", () => {
 });
 
 /** A role with its policies and its boundary. */
-function session(purpose: string): Session {
-  const policies = (runs["immutable"]?.resources ?? []).filter(
+function session(purpose: string, of = "immutable"): Session {
+  const policies = (runs[of]?.resources ?? []).filter(
     ({ name, inputs: { policy } }) => policy !== undefined && name.startsWith(`ci-${purpose}-`),
   );
   return {
@@ -216,7 +218,7 @@ describe("the roles of workflows", () => {
     for (const {
       type,
       inputs: { policy },
-    } of runs["immutable"]?.resources ?? [])
+    } of [...(runs["immutable"]?.resources ?? []), ...(runs["ecr"]?.resources ?? [])])
       if (policy !== undefined)
         expect(String(policy).length).toBeLessThanOrEqual(type.endsWith(":RolePolicy") ? 10_240 : 6_144);
   });
@@ -261,6 +263,53 @@ describe("the roles of workflows", () => {
     for (const action of changes)
       for (const resource of ["*", hubRole, state]) expect(may(purpose, action, resource, tags), action).toBe(false);
     expect(may(purpose, "iam:CreateRole", hubRole)).toBe(false);
+  });
+
+  it("pull charts from the registry in Amazon ECR, by the roles of updates, drift and previews, and change nothing there", () => {
+    const may = (purpose: string, action: string, resource: string, of = "ecr") =>
+      permits(session(purpose, of), {
+        action: `ecr:${action}`,
+        resource,
+        context: { "aws:RequestedRegion": "eu-west-1" },
+      });
+    const repository = (name: string) => `arn:aws:ecr:eu-west-1:${account}:repository/${name}`;
+    const chart = repository("mirror/charts/flux2");
+    const rights: readonly (readonly [action: string, resource: string])[] = [
+      ["GetAuthorizationToken", "*"],
+      ["BatchCheckLayerAvailability", chart],
+      ["BatchGetImage", chart],
+      ["BatchImportUpstreamImage", chart],
+      ["GetDownloadUrlForLayer", chart],
+    ];
+    for (const [action, resource] of rights) {
+      const who = (of: string) => purposes.filter((purpose) => may(purpose, action, resource, of));
+      expect([who("ecr"), who("immutable")], action).toEqual([["apply", "drift", "preview"], []]);
+      if (resource === chart) expect(may("apply", action, repository("other/charts/flux2")), action).toBe(false);
+    }
+    const others = [
+      "BatchDeleteImage",
+      "CreateRepository",
+      "DescribeImages",
+      "GetRepositoryPolicy",
+      "ListImages",
+      "PutImage",
+    ];
+    for (const action of others)
+      for (const purpose of purposes) expect(may(purpose, action, chart), `${purpose} ${action}`).toBe(false);
+  });
+
+  it("that read the stack are denied all of Amazon ECR but pulling, whatever policy they get", () => {
+    const attached = (purpose: string): Session => {
+      const { policy, ...role } = session(purpose, "ecr");
+      const all = { Effect: "Allow" as const, Action: ["ecr:*"], Resource: ["*"] };
+      return { ...role, policy: { ...policy, Statement: [...policy.Statement, all] } };
+    };
+    const resource = `arn:aws:ecr:eu-west-1:${account}:repository/x`;
+    const actions = ["BatchGetImage", "DescribeImages", "GetRepositoryPolicy", "ListImages", "PutImage"];
+    for (const purpose of ["drift", "preview"])
+      expect(
+        actions.filter((action) => permits(attached(purpose), { action: `ecr:${action}`, resource, context })),
+      ).toEqual(["BatchGetImage"]);
   });
 
   it("of node releases and rollouts read what they need", () => {
@@ -339,6 +388,16 @@ describe("the outputs of the workflows' stack", () => {
       clusterAdmins: [role("apply")],
       clusterViewers: [role("drift"), role("preview")],
     });
+  });
+
+  it("name the registry's host to the jobs that pull charts from Amazon ECR, and to no other", () => {
+    const set = String(runs["ecr"]?.outputs["environments"]).match(/^gh variable set ECR_REGISTRY .*$/gm);
+    expect(set).toEqual(
+      ["example", "example-main", "example-preview"].map(
+        (environment) => `gh variable set ECR_REGISTRY --repo acme/fleet --env ${environment} --body '${ecr}'`,
+      ),
+    );
+    expect(runs["immutable"]?.outputs["environments"]).not.toContain("ECR_REGISTRY");
   });
 
   it("create the environments with their rules", () => {
@@ -445,6 +504,9 @@ describe("the configuration of the workflows' stack", () => {
     expect(keysOf({ purposes: '["release"]' })).toEqual(["purposes"]);
     expect(keysOf({ reviewers: '["platform"]' })).toEqual(["reviewers"]);
     expect(keysOf({ backend: "s3://bucket'; rm -r x" })).toEqual(["backend"]);
+    for (const registry of ["registry.example.com/mirror", `oci://${ecr}`, `${ecr}/`])
+      expect(keysOf({ registry }), registry).toEqual(["registry"]);
+    expect(keysOf({ registry: `${ecr}/mirror` })).toEqual([]);
     expect(keysOf({ oidcProvider: "no", grafana: "x", stateKey: "alias/x", pulumiToken: "x" })).toEqual([
       "oidcProvider",
       "stateKey",

@@ -64,6 +64,20 @@ describe("the next steps of fleet init", () => {
     expect(nextSteps(request)).toContain(`ghcr.io/acme/function-spoke:v${version}\n`);
   });
 
+  test("create the function's repository in Amazon ECR, and log in there without a token", () => {
+    const host = "123456789012.dkr.ecr.eu-central-1.amazonaws.com";
+    const steps = nextSteps({ ...request, functionPackage: `${host}/mirror/function-spoke` });
+    const inEcr = [
+      "aws ecr create-repository --region eu-central-1 --repository-name mirror/function-spoke ",
+      `aws ecr get-login-password --region eu-central-1 | crane auth login ${host} --username AWS --password-stdin\n`,
+      `${host}/mirror/function-spoke:v`,
+    ];
+    for (const command of inEcr) expect(steps).toContain(command);
+    expect(steps).not.toMatch(/<user>|pull secret/);
+    const tutorial = readFileSync(join(root, "docs", "tutorials", "first-spoke-on-aws.md"), "utf8");
+    for (const command of inEcr) expect(tutorial).toContain(command);
+  });
+
   test("leave the package to its document where the stack takes this project's", () => {
     const steps = nextSteps({ ...request, functionPackage: undefined });
     expect(steps).toContain("docs/guides/function-package.md");

@@ -13,6 +13,7 @@ const mirror: Mirror = {
     { name: "karpenter", version: "1.15.2", repository: "oci://public.ecr.aws/karpenter", values: {} },
   ],
   images: ["xpkg.example/a/provider:v1", "quay.io/prometheus/prometheus:v3", `ghcr.io/a/b@sha256:${"0".repeat(64)}`],
+  tags: {},
   caches: new Map([["quay.io", ""]]),
   kubernetesVersion: "1.37",
 };
@@ -71,6 +72,14 @@ describe("the script of fleet mirror", () => {
     expect(created("charts/flux2")).toBeGreaterThan(0);
     const pushed = found.findIndex((call) => call.startsWith("helm push") && call.endsWith(`oci://${ecr}/charts`));
     expect(pushed).toBeGreaterThan(created("charts/flux2"));
+  });
+
+  it("creates each repository with the tags", () => {
+    const tags = { "cost-center": "4711", owner: "team  one=two" };
+    const created = calls({ ...mirror, tags }).filter((call) => call.startsWith("aws ecr create-repository"));
+    expect(created.length).toBeGreaterThan(4);
+    const written = `--tags [{"Key":"cost-center","Value":"4711"},{"Key":"owner","Value":"team  one=two"}] --region`;
+    for (const call of created) expect(call).toContain(written);
   });
 
   it("pulls charts from both kinds of repositories", () => {
