@@ -59,7 +59,7 @@ describe("the bootstrap chain", () => {
           annotations: expect.objectContaining({ "storageclass.kubernetes.io/is-default-class": "true" }),
         }),
         provisioner: "ebs.csi.aws.com",
-        parameters: { type: "gp3", encrypted: "true" },
+        parameters: { type: "gp3", encrypted: "true", kmsKeyId: "" },
         volumeBindingMode: "WaitForFirstConsumer",
       }),
     ]);
