@@ -38,6 +38,11 @@ export class Observed {
     const value = at(this.get(resource)?.status, "atProvider", ...path);
     return typeof value === "number" ? value : undefined;
   }
+
+  flag(resource: Resource, ...path: readonly (string | number)[]): boolean | undefined {
+    const value = at(this.get(resource)?.status, "atProvider", ...path);
+    return typeof value === "boolean" ? value : undefined;
+  }
 }
 
 /** What Flux reports for a release whose chart it has not reconciled yet. */

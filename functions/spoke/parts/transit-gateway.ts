@@ -15,19 +15,26 @@ function transitRoute(context: Context, transitGatewayId: string, destinationCid
   }));
 }
 
+/** What makes Terraform associate and propagate an attachment to the gateway's default route table; both are true by default. */
+const defaultRouteTables = [
+  "transitGatewayDefaultRouteTableAssociation",
+  "transitGatewayDefaultRouteTablePropagation",
+] as const;
+
 /** The attachment of the VPC to the transit gateway that the Spoke names, with routes in the private route tables. */
 export function composeTransitGateway(context: Context): void {
-  const { composer, facts, plan, spoke, tags } = context;
+  const { composer, facts, observed, plan, spoke, tags } = context;
   const { region, network } = spoke.spec;
   const { transitGateway } = network;
   if (transitGateway === undefined || network.existing !== undefined) return;
   const needs = { vpcId: facts.text(resources.vpc, "id"), subnetIds: subnetIds(context, "private") };
   composer.managed(resources.transitGateway, "TransitGatewayVPCAttachment", needs, (ids) => ({
-    forProvider: { region, ...ids, transitGatewayId: transitGateway.id, tags: tags("transit-gateway") },
-    // The gateway's owner decides on its route tables: the provider must not associate the attachment again.
-    initProvider: {
-      transitGatewayDefaultRouteTableAssociation: true,
-      transitGatewayDefaultRouteTablePropagation: true,
+    forProvider: {
+      ...{ region, ...ids, transitGatewayId: transitGateway.id, tags: tags("transit-gateway") },
+      // The gateway's owner decides on its route tables, so what AWS reports is kept. Late initialization copies initProvider and defaults too.
+      ...Object.fromEntries(
+        defaultRouteTables.map((field) => [field, observed.flag(resources.transitGateway, field) ?? true]),
+      ),
     },
   }));
   for (const cidr of routedCidrs(network, plan.network.cidr))

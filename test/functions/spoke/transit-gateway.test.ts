@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { at } from "../../../functions/spoke/kube.ts";
 import { pendingAttachment } from "../../../functions/spoke/transit-gateway.ts";
 import { hub, settings, spoke } from "./support/fixtures.ts";
 import { failing, running, World } from "./support/world.ts";
@@ -53,13 +52,16 @@ describe("a transit gateway of the company", () => {
     });
   });
 
-  test("keeps the route tables that its owner chooses: the provider sets the default ones at the creation only", () => {
-    const { spec } = running(attached(["10.0.0.0/8"])).object("transit-gateway");
-    expect(at(spec, "initProvider")).toEqual({
-      transitGatewayDefaultRouteTableAssociation: true,
-      transitGatewayDefaultRouteTablePropagation: true,
+  test("starts in the gateway's default route tables, and stays where its owner moves it", () => {
+    const world = running(attached(["10.0.0.0/8"]));
+    const tables = (value: boolean) => ({
+      transitGatewayDefaultRouteTableAssociation: value,
+      transitGatewayDefaultRouteTablePropagation: value,
     });
-    expect(Object.keys(at(spec, "forProvider") as object).join()).not.toContain("DefaultRouteTable");
+    expect(world.forProvider("transit-gateway")).toMatchObject(tables(true));
+    world.reports.set("transit-gateway", () => ({ atProvider: tables(false) }));
+    world.settle();
+    expect(world.forProvider("transit-gateway")).toMatchObject(tables(false));
   });
 
   test("is the way out of a VPC without NAT gateways, whose nodes then need no endpoints", () => {
