@@ -64,6 +64,23 @@ function pulledFrom({ imagesRegistry, packagesRegistry, functionPackage }: Reada
   return [...new Set([...images, ...packages, functionPackage])];
 }
 
+const hostOf = (name: string): string => name.split("/")[0] as string;
+
+/** With `registry` packages are pulled under other names than upstream's, and a prefix that matches none of them would verify nothing. */
+function unverified({ registry, packagesRegistry, functionPackage, packageVerification = [] }: Readable): Problem[] {
+  if (!registry) return [];
+  const hosts = new Set([registry, packagesRegistry || registry, functionPackage ?? registry].map(hostOf));
+  return packageVerification
+    .filter(({ prefix }) => !hosts.has(hostOf(prefix)))
+    .map(({ prefix }) => ({
+      key: "packageVerification",
+      what: "has a prefix that no package of the stack has, so it would verify none",
+      got: prefix,
+      allowed: `a prefix at ${[...hosts].join(" or ")}, from which Crossplane pulls`,
+      remedy: `change it to ${registry}/${prefix}, and copy the signatures there with cosign copy`,
+    }));
+}
+
 /** Crossplane takes any one of ImageConfigs with the same prefix, and objects have one name each. */
 function verificationRule({ packageVerification = [] }: Readable): Problem[] {
   return (["name", "prefix"] as const).flatMap((part) =>
@@ -113,6 +130,7 @@ export function registryRules(settings: Readable): readonly Problem[] {
     ...credentialRule(settings),
     ...ecrRule(settings),
     ...verificationRule(settings),
+    ...unverified(settings),
     ...pullSecretRule(settings),
   ];
 }

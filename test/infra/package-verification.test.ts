@@ -51,6 +51,16 @@ describe("packageVerification is refused", () => {
     ]);
   });
 
+  it("with a prefix that no package has once they all come from one registry", () => {
+    const registry = "111111111111.dkr.ecr.eu-central-1.amazonaws.com/mirror";
+    const ofRegistry = (prefix: string) =>
+      problemsWith({ ...keyOf([{ ...ofFunction, prefix }]), [`${project}:registry`]: registry });
+    expect(ofRegistry(ofFunction.prefix)).toMatchObject([
+      { key: "packageVerification", remedy: expect.stringContaining(`change it to ${registry}/${ofFunction.prefix}`) },
+    ]);
+    expect(ofRegistry(`${registry}/${ofFunction.prefix}`)).toEqual([]);
+  });
+
   it("with a private key, which is not shown", () => {
     const found = problems([{ ...ofMirror, key: privateKey }]);
     expect(found).toHaveLength(1);
