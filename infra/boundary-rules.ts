@@ -25,20 +25,20 @@ export const denialLengthRules = (place: BoundaryPlace, denials: Readable["bound
             ];
       });
 
-/** A company that limits the roles of spokes limits those of the stack too. */
-export const ownBoundaryRule = ({
-  boundaryStatements = [],
-  permissionsBoundary,
-}: Pick<Readable, "boundaryStatements" | "permissionsBoundary">): Problem[] =>
+/** A company that limits the roles of spokes limits those of the stack too. @param name key of the stack that has the boundary of the hub's roles */
+export const ownBoundaryRule = (
+  { boundaryStatements = [], permissionsBoundary }: Pick<Readable, "boundaryStatements" | "permissionsBoundary">,
+  name = "permissionsBoundary",
+): Problem[] =>
   boundaryStatements.length === 0 || permissionsBoundary !== ""
     ? []
     : [
         {
-          key: "permissionsBoundary",
+          key: name,
           what: "is empty although boundaryStatements limit the roles of spokes: the roles that the stack makes would have no boundary",
           got: "(empty)",
           allowed: "the ARN of the company's boundary",
-          remedy: "pulumi config set permissionsBoundary arn:aws:iam::<account>:policy/<name>",
+          remedy: `pulumi config set ${name} arn:aws:iam::<account>:policy/<name>`,
         },
       ];
 

@@ -4,6 +4,7 @@ import { grafanaAuthentications } from "../../lib/iam/grafana.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { isEcr } from "../../lib/registries.ts";
 import { secretsKeyArn } from "../account-keys.ts";
+import { ownBoundaryRule } from "../boundary-rules.ts";
 import type { RawConfig } from "../config.ts";
 import { fromJson, isRecord, type Key, listOf, oneOf, text } from "../forms.ts";
 import { accountRule, loadOwnSettings, readOwnKeys, type SettingsOf } from "../own-stack.ts";
@@ -129,7 +130,8 @@ export function readCiConfig(
   stack: string,
 ): { settings: Partial<CiSettings>; problems: readonly Problem[] } {
   const { settings, problems } = readOwnKeys(raw, keys);
-  const [accountId] = accountRule(raw).accounts;
+  const { accounts } = accountRule(raw);
+  const [accountId] = accounts;
   // In the hub's stack a key of this name has other values.
   const { grafana: _, ...common } = settings;
   const region = raw.region || undefined;
@@ -140,11 +142,22 @@ export function readCiConfig(
     allowed: "the region of the hub",
     remedy: "pulumi config set aws:region eu-central-1",
   };
+  // The policies name the account in their ARNs, before any call to AWS.
+  const severalAccounts = {
+    key: "aws:allowedAccountIds",
+    what: "names several accounts",
+    got: accounts.join(", "),
+    allowed: "the account of the hub alone",
+    remedy: "leave out the others; each account of a hub has a stack of its own here",
+  };
+  const { boundaryStatements = [], hubBoundary = "" } = settings;
   return {
     settings: { ...settings, ...(accountId && { accountId }), ...(region && { region }) },
     problems: [
       ...(region === undefined ? [regionProblem] : []),
       ...problems,
+      ...(accounts.length > 1 ? [severalAccounts] : []),
+      ...ownBoundaryRule({ boundaryStatements, permissionsBoundary: hubBoundary }, "hubBoundary"),
       ...fleetNameRule(common),
       ...purposeRules(settings, stack),
       ...tagRules(common),

@@ -368,7 +368,11 @@ describe("the roles of workflows of a company with a path and a boundary", () =>
   const denial = { Effect: "Deny", Action: "organizations:*", Resource: "*" };
 
   it("have both, and name no role without the path", async () => {
-    const { resources, outputs } = await run({ rolePath: "/company/", boundaryStatements: [denial] });
+    const { resources, outputs } = await run({
+      rolePath: "/company/",
+      boundaryStatements: [denial],
+      hubBoundary: `arn:aws:iam::${account}:policy/company`,
+    });
     const roles = resources.filter(({ type }) => type === "aws:iam/role:Role");
     expect(roles.map(({ inputs: { path } }) => path)).toEqual(roles.map(() => "/company/"));
     const boundary = resources.find(({ inputs: { name } }) => name === "fleet-ci-boundary");
@@ -453,7 +457,11 @@ describe("the configuration of the workflows' stack", () => {
       value === undefined ? [] : [[key, typeof value === "string" ? value : JSON.stringify(value)]],
     ),
   );
-  const read = (values: Readonly<Record<string, string>>, region: string | undefined = "eu-central-1") =>
+  const read = (
+    values: Readonly<Record<string, string>>,
+    region: string | undefined = "eu-central-1",
+    accounts: readonly string[] = [account],
+  ) =>
     readCiConfig(
       {
         project,
@@ -467,7 +475,7 @@ describe("the configuration of the workflows' stack", () => {
               ...values,
             }).map(([key, value]) => [`${project}:${key}`, value]),
           ),
-          "aws:allowedAccountIds": `["${account}"]`,
+          "aws:allowedAccountIds": JSON.stringify(accounts),
         },
         isSecret: () => false,
         region,
@@ -514,5 +522,13 @@ describe("the configuration of the workflows' stack", () => {
       "grafana",
     ]);
     expect(read({}, "").problems.map(({ key }) => key)).toEqual(["aws:region"]);
+    const several = read({}, "eu-central-1", [account, "333333333333"]).problems;
+    expect(several.map(({ key }) => key)).toEqual(["aws:allowedAccountIds"]);
+  });
+
+  it("rejects a company's statements without its boundary, under which alone updates create roles of the hub", () => {
+    const boundaryStatements = '[{"Effect":"Deny","Action":"organizations:*","Resource":"*"}]';
+    expect(keysOf({ boundaryStatements })).toEqual(["hubBoundary"]);
+    expect(keysOf({ boundaryStatements, hubBoundary: `arn:aws:iam::${account}:policy/company` })).toEqual([]);
   });
 });
