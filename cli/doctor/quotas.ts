@@ -46,15 +46,15 @@ export function hubShare({
 }
 
 /** What a Spoke with only the required fields uses. */
-export const spokeShare: Share = {
+export const spokeShare = ({ chartsRegistry = "", packagesRegistry = "" }: Readable): Share => ({
   vpcs: 1,
   gatewayEndpoints: 1,
   addresses: 1,
   natGateways: 1,
   clusters: 1,
   oidcProviders: 1,
-  roles: 5,
-};
+  roles: 5 + pullerPolicies({ chartsRegistry, packagesRegistry }).length,
+});
 
 interface Wanted {
   readonly name: QuotaName;
@@ -136,6 +136,7 @@ export async function checkQuotas(stack: Stack, spokes: number, config: AwsConfi
   const find: Look = (name, share) => look({ ...share, name, region, spokes }, config, usage);
   const share = hubShare(settings);
   const names = Object.keys(share) as (keyof Share)[];
-  const counted = names.map((name) => find(name, { hub: share[name], spoke: spokeShare[name], replacement: 0 }));
+  const ofSpoke = spokeShare(settings);
+  const counted = names.map((name) => find(name, { hub: share[name], spoke: ofSpoke[name], replacement: 0 }));
   return [...(await Promise.all(counted)), ...(await checkVcpus(stack, { ...config, region }, find))];
 }

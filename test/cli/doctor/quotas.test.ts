@@ -374,7 +374,7 @@ describe("what is counted for", () => {
     world.settle();
     const kinds = [...world.live.values()].map(({ object }) => object.kind);
     const made = (kind: string) => kinds.filter((found) => found === kind).length;
-    expect(spokeShare).toEqual({
+    expect(spokeShare({})).toEqual({
       vpcs: made("VPC"),
       gatewayEndpoints: made("VPCEndpoint"),
       addresses: made("EIP"),
