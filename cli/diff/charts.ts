@@ -32,7 +32,10 @@ export function helmProgram(path = process.env["PATH"] ?? ""): Pick<ChartOptions
 }
 
 /** How to reach the network; all other variables, in which credentials may be, stay here. */
-const networkVariables = ["HTTPS_PROXY", "NO_PROXY", "SSL_CERT_DIR", "SSL_CERT_FILE"] as const;
+const networkVariables = [
+  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
+  ...["SSL_CERT_DIR", "SSL_CERT_FILE"],
+];
 
 /** Helm keeps its settings, plugins, repositories and registry credentials below HOME. */
 const environment = (HOME: string): NodeJS.ProcessEnv => ({
