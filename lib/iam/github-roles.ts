@@ -112,7 +112,14 @@ function stateStatements({ partition }: Scope, { bucket, keyArn, tokenArn }: Sta
         ]),
     ...(keyArn === undefined
       ? []
-      : [allow("SecretsOfTheState", ["kms:Decrypt", ...(writes ? ["kms:Encrypt"] : [])], [keyArn])]),
+      : [
+          // GenerateDataKey: S3 encrypts what it writes into a bucket with this key (S3 User Guide, "Using server-side encryption with AWS KMS keys").
+          allow(
+            "SecretsOfTheState",
+            ["kms:Decrypt", ...(writes ? ["kms:Encrypt", "kms:GenerateDataKey"] : [])],
+            [keyArn],
+          ),
+        ]),
     ...(tokenArn === undefined ? [] : [allow("PulumiCloud", ["secretsmanager:GetSecretValue"], [tokenArn])]),
   ];
 }

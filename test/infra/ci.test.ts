@@ -233,7 +233,7 @@ describe("the roles of workflows", () => {
     );
     expect(deploying).toEqual(["apply", "proof"]);
     expect(may("apply", "s3:PutObject", state)).toBe(true);
-    expect(may("apply", "kms:Encrypt", stateKey)).toBe(true);
+    for (const call of ["kms:Encrypt", "kms:GenerateDataKey"]) expect(may("apply", call, stateKey), call).toBe(true);
     expect(may("apply", "s3:PutObject", "arn:aws:s3:::other/x")).toBe(false);
   });
 
