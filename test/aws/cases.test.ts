@@ -11,12 +11,13 @@ describe("the cases that only AWS can show", () => {
 
   it("change the specification of the spoke where they need it", () => {
     const spec = { addons: ["external_dns"], network: { zones: 2 } };
-    expect(withCases(spec, ["access", "guardduty", "rollback", "secrets"])).toEqual(spec);
-    expect(withCases(spec, casesOf("all"))).toEqual({
+    expect(withCases(spec, ["access", "guardduty", "role-path", "rollback", "secrets"], "key")).toEqual(spec);
+    expect(withCases(spec, casesOf("all"), "key")).toEqual({
       addons: ["external_dns", "aws_load_balancer_controller"],
       network: { zones: 2, serviceIpv4Cidr: "172.21.0.0/16" },
       sessionManager: true,
       tags: { "cost-center": "fleet-proof" },
+      volumeKey: "key",
     });
   });
 

@@ -5,11 +5,13 @@ export const caseNames = [
   "access",
   "guardduty",
   "load-balancers",
+  "role-path",
   "rollback",
   "secrets",
   "service-cidr",
   "sessions",
   "tags",
+  "volume-key",
 ] as const;
 
 export type CaseName = (typeof caseNames)[number];
@@ -29,11 +31,12 @@ interface SpokeSpec {
   readonly network?: object;
 }
 
-/** The specification of the spoke with what the selected cases need. */
-export const withCases = (spec: SpokeSpec, cases: readonly CaseName[]): SpokeSpec => ({
+/** The specification of the spoke with what the selected cases need. @param volumeKey the first of the stack's `volumeKeys` */
+export const withCases = (spec: SpokeSpec, cases: readonly CaseName[], volumeKey?: string): SpokeSpec => ({
   ...spec,
   ...((cases.includes("tags") || cases.includes("load-balancers")) && { tags: companyTags }),
   ...(cases.includes("sessions") && { sessionManager: true }),
+  ...(cases.includes("volume-key") && volumeKey !== undefined && { volumeKey }),
   ...(cases.includes("load-balancers") && { addons: [...(spec.addons ?? []), "aws_load_balancer_controller"] }),
   ...(cases.includes("service-cidr") && { network: { ...spec.network, serviceIpv4Cidr: serviceCidr } }),
 });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { afterAll, describe, expect, inject } from "vitest";
 import { secretNames } from "../../cli/doctor/secrets.ts";
+import { noPath } from "../../lib/iam/policy.ts";
 import { clusterTag, fleetTag, labelKeys } from "../../lib/labels.ts";
 import { spokeFolder, spokeSync } from "../../lib/layout.ts";
 import { fleetNames, hubName, repositories } from "../../lib/names.ts";
@@ -31,10 +32,12 @@ import { billedOf } from "./billed.ts";
 import { expectAccess, expectViewer } from "./cases/access.ts";
 import { expectGuardDuty, sweepingUntil } from "./cases/guardduty.ts";
 import { expectServiceCidr } from "./cases/network.ts";
+import { rolesElsewhere } from "./cases/role-path.ts";
 import { rollBack } from "./cases/rollback.ts";
 import { whileScheduled } from "./cases/secrets.ts";
 import { expectSessions } from "./cases/sessions.ts";
 import { loadBalancers, nodeResources, untagged, withVolume } from "./cases/tags.ts";
+import { expectVolumeKey } from "./cases/volume-key.ts";
 import { type CaseName, companyTags, withCases } from "./cases.ts";
 import type { Billed } from "./cost.ts";
 import { describeLeftovers } from "./leftovers.ts";
@@ -193,7 +196,7 @@ describe("a spoke", () => {
     ]);
     await system.edit(join(spokePath, "spoke.yaml"), (spoke) => ({
       ...spoke,
-      spec: withCases(spoke.spec, environment.cases),
+      spec: withCases(spoke.spec, environment.cases, settings.volumeKeys?.[0]),
     }));
     meters.spoke.from = Date.now();
     await system.push(`Add spoke ${SPOKE}`);
@@ -222,6 +225,25 @@ describe("a spoke", () => {
       // One more than the nodes' own.
       expect(found.volumes.length).toBeGreaterThan(found.instances.length);
     });
+  });
+
+  onAws("volume-key", "encrypts volumes of nodes and of claims with the company's key", async () => {
+    const [key] = (await stackOf(environment)).settings.volumeKeys ?? [];
+    if (key === undefined)
+      throw new Error(`volumeKeys of the stack ${environment.stack} is empty: name a KMS key there`);
+    await withVolume((await onSpoke()).cluster, limits.pods, async () => {
+      const { instances, volumes } = await nodeResources(account, spokeCluster);
+      // One more than the nodes' own.
+      expect(volumes.length).toBeGreaterThan(instances.length);
+      await expectVolumeKey(account, volumes, key);
+    });
+  });
+
+  onAws("role-path", "has its roles and the hub's at the stack's path", async () => {
+    const { rolePath = noPath } = (await stackOf(environment)).settings;
+    if (rolePath === noPath)
+      throw new Error(`rolePath of the stack ${environment.stack} is ${noPath}: set a path there`);
+    expect(await rolesElsewhere(account, `${environment.fleet}-`, rolePath)).toEqual([]);
   });
 
   onAws("sessions", "lets Session Manager reach its nodes", async () => {
