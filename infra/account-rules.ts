@@ -1,5 +1,5 @@
-import { autoModeBoundary } from "../lib/iam/auto-mode.ts";
-import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
+import type { SecretsElsewhere } from "../lib/iam/boundary.ts";
+import { boundaryDocuments } from "../lib/iam/company-denials.ts";
 import { type CrossplaneScope, crossplanePolicies } from "../lib/iam/crossplane.ts";
 import {
   arns,
@@ -11,13 +11,10 @@ import {
   policyText,
   type Scope,
 } from "../lib/iam/policy.ts";
-import { tenantBoundary } from "../lib/iam/tenants.ts";
 import { fleetNames, hubSealingScope } from "../lib/names.ts";
 import { duplicates, type Problem } from "../lib/problems.ts";
+import { longestScope } from "./addon-rules.ts";
 import type { Readable } from "./settings.ts";
-
-/** The longest partition, account and region. */
-const longest = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };
 
 const lengthOf = (document: PolicyDocument): number => policyText(document).length;
 
@@ -49,16 +46,9 @@ function makerLengths(
   };
 }
 
-/** Characters of the longest boundary of the account. */
-function boundaryLength({ fleet, scope, secretsOf, volumeKeys }: Place): number {
-  const { spokePrefix, tenantBoundaryPolicy } = fleetNames(fleet);
-  const tenantBoundaryArn = arns(scope).policy(tenantBoundaryPolicy);
-  return Math.max(
-    lengthOf(spokeBoundary({ ...scope, fleet, tenantBoundaryArn, volumeKeys, ...(secretsOf && { secretsOf }) })),
-    lengthOf(autoModeBoundary({ ...scope, fleet, spokePrefix, volumeKeys })),
-    lengthOf(tenantBoundary(scope)),
-  );
-}
+/** Characters of the longest boundary of the account; that of add-ons has a rule of its own. */
+const boundaryLength = (place: Place): number =>
+  Math.max(...Object.values(boundaryDocuments({ ...place, addonPermissions: [] })).map(lengthOf));
 
 /** Each account and region once, regions of one partition, and as many as IAM's policies have room for. */
 export function accountRules({
@@ -98,7 +88,7 @@ export function accountRules({
         ];
   const found = [...repeated, ...mixed, ...scopeRules(accounts, sealingKeys)];
   if (fleet === undefined || repeated.length > 0) return found;
-  const place = { fleet, scope: { ...longest, rolePath, otherRegions: spokeRegions }, volumeKeys };
+  const place = { fleet, scope: { ...longestScope, rolePath, otherRegions: spokeRegions }, volumeKeys };
   if (accounts.length + spokeRegions.length === 0) return [...found, ...boundaryRules("volumeKeys", place)];
   return [...found, ...tooMany(place, accounts)];
 }
@@ -168,10 +158,10 @@ function boundaryRules(key: string, place: Place): Problem[] {
 export const placeLengthRules = (key: string, place: Place): Problem[] => regionRules(key, place, makerLengths(place));
 
 function tooMany(place: Place, accounts: Accounts): Problem[] {
-  const named = arns(longest);
+  const named = arns(longestScope);
   const maker = fleetNames(place.fleet).identityRole("crossplane");
   const lengths = makerLengths(place, {
-    hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longest.region}.amazonaws.com/id/${"A".repeat(32)}`),
+    hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longestScope.region}.amazonaws.com/id/${"A".repeat(32)}`),
     otherAccounts: accounts.map(({ id }) => arns({ ...place.scope, accountId: id }).role(maker)),
   });
   const remedy = "give some accounts a fleet of their own";

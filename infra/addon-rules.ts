@@ -6,7 +6,7 @@ import {
   reachesOthersIam,
 } from "../lib/iam/addons.ts";
 import { remoteWrite } from "../lib/iam/metrics.ts";
-import { arns, noPath, policyLimits } from "../lib/iam/policy.ts";
+import { arns, noPath, policyLimits, policyText } from "../lib/iam/policy.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
 
@@ -46,7 +46,7 @@ export function addonRules(settings: Readable): Problem[] {
       remedy:
         "give these calls an entry of their own, with the roles that are passed and the profiles that are changed",
     });
-  const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet, volumeKeys }, permittedIn(settings)));
+  const { length } = policyText(addonBoundary({ ...longestScope, fleet, volumeKeys }, permittedIn(settings)));
   if (addonPermissions.length > 0 && length > policyLimits.managed)
     problems.push({
       key,

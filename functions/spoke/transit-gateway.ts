@@ -5,7 +5,8 @@ import type { Observed } from "./observed.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { type Resource, resources } from "./resources.ts";
 
-const everywhere = "0.0.0.0/0";
+/** Destination of a default route. */
+export const everywhere = "0.0.0.0/0";
 
 /** Whether all traffic that leaves the VPC goes through the transit gateway, to the internet too if the company routes it there. */
 export const isEgress = ({ transitGateway }: Partial<Pick<SpokeSpec["network"], "transitGateway">>): boolean =>

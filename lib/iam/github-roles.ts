@@ -1,3 +1,4 @@
+import { actionsIssuer } from "../github-api.ts";
 import { environmentOf, type Purpose } from "../github-environments.ts";
 import { fleetNames } from "../names.ts";
 import { awsProofPolicy } from "./aws-proof.ts";
@@ -10,7 +11,7 @@ import { stsAudience } from "./trust.ts";
 
 /** What the roles of GitHub's workflows trust and may do (docs/guides/pull-requests.md). */
 
-export const githubIssuer = "token.actions.githubusercontent.com";
+export const githubIssuer = actionsIssuer("github.com");
 
 /** A repository as GitHub names it in its tokens. */
 export interface TrustedRepository {

@@ -8,10 +8,8 @@ import { isIsolated, sidesOf } from "../isolated.ts";
 import { isMadeElsewhere } from "../made-elsewhere.ts";
 import { onlyLook, unset } from "../orphan.ts";
 import { type Resource, resources, type Side, type Table } from "../resources.ts";
-import { transitRoutes } from "../transit-gateway.ts";
+import { everywhere, transitRoutes } from "../transit-gateway.ts";
 import { zoneNames } from "../zones.ts";
-
-const everywhere = "0.0.0.0/0";
 
 /** Zones of the spoke, from 0. */
 function zones({ spoke }: Context): readonly number[] {
