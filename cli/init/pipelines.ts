@@ -90,17 +90,30 @@ const urlsOf = ({ systemUrl, workloadsUrl, sampleAppUrl }: Asked): Readonly<Reco
 /** Who owns a repository: as asked, or the team of repos/ in the organization that the repository is in. */
 function ownerOf(name: Name, asked: Asked, { path }: Place): string {
   const given = (asked.owners ?? []).find((each) => each.startsWith(`${name}=`));
-  return given?.slice(name.length + 1) ?? `@${path.slice(0, path.lastIndexOf("/"))}/${teams[name]}`;
+  return given?.slice(name.length + 1) ?? `@${organizationOf(path)}/${teams[name]}`;
 }
 
-/** The fleet's repositories at a host, as a pipeline lists them: folder=path. */
+/** The fleet's repositories at a host, with the folder of each. */
+const repositoriesAt = (host: string, asked: Asked) =>
+  Object.entries(urlsOf(asked)).flatMap(([folder, url]) => {
+    const place = url === undefined ? undefined : placeOf(url);
+    return place?.host === host ? [{ folder, path: place.path }] : [];
+  });
+
+const organizationOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
+
+/** As a pipeline lists them. */
 const listed = (host: string, asked: Asked): string =>
-  Object.entries(urlsOf(asked))
-    .flatMap(([name, url]) => {
-      const place = url === undefined ? undefined : placeOf(url);
-      return place?.host === host ? [`${name}=${place.path}`] : [];
-    })
+  repositoriesAt(host, asked)
+    .map(({ folder, path }) => `${folder}=${path}`)
     .join(" ");
+
+/** Those in the organization of a repository, by name: a token of a GitHub App is for one organization. */
+const besides = ({ host, path: own }: Place, asked: Asked): string =>
+  repositoriesAt(host, asked)
+    .filter(({ path }) => organizationOf(path) === organizationOf(own))
+    .map(({ path }) => path.slice(path.lastIndexOf("/") + 1))
+    .join(",");
 
 /** The content of a repository with what its host runs and reads, filled in; without what it can't. */
 export function withPipelines(name: Name, files: Files, asked: Asked, project: ProjectCopy | undefined): Files {
@@ -112,7 +125,13 @@ export function withPipelines(name: Name, files: Files, asked: Asked, project: P
     [codeOwners]: place !== undefined && system !== undefined,
   };
   const values = {
-    ...(place === undefined ? {} : { owner: ownerOf(name, asked, place), repositories: listed(place.host, asked) }),
+    ...(place === undefined
+      ? {}
+      : {
+          owner: ownerOf(name, asked, place),
+          repositories: listed(place.host, asked),
+          appRepositories: besides(place, asked),
+        }),
     ...(system === undefined ? {} : { platformOwner: ownerOf("gitops-system", asked, system) }),
     ...(project === undefined
       ? {}

@@ -52,6 +52,15 @@ describe("the workflow of the repositories", () => {
     });
   });
 
+  test("gets a token of the GitHub App for the fleet's repositories, and for no other of the organization", () => {
+    const tokens = Object.values(workflow.jobs).flatMap(({ steps = [] }) =>
+      steps.filter(({ uses = "" }) => uses.startsWith("actions/create-github-app-token@")),
+    );
+    expect(tokens.map((step) => step.with?.["repositories"])).toEqual(
+      [check, diff].map(() => "gitops-system,gitops-workloads,payment-app-manifests"),
+    );
+  });
+
   test("gives jobs that look no right but to read, and the one that comments none of the pull request's files", () => {
     expect([check?.permissions, diff?.permissions]).toEqual([{ contents: "read" }, { contents: "read" }]);
     expect(comment?.permissions).toEqual({ "pull-requests": "write" });
@@ -92,12 +101,17 @@ describe("the rules find", () => {
     [
       "a token that may write",
       (good) => good.replace("permission-contents: read", "permission-contents: write"),
-      "reads contents only",
+      "reads contents of named repositories only",
     ],
     [
       "a token with every right of the App",
       (good) => good.replace(/ *permission-contents: read\n/, ""),
-      "reads contents only",
+      "reads contents of named repositories only",
+    ],
+    [
+      "a token for every repository of the App",
+      (good) => good.replace(/ *repositories: gitops-system,.*\n/, ""),
+      "reads contents of named repositories only",
     ],
     [
       "a token for forks",

@@ -83,7 +83,8 @@ const installs = ({ run = "" }: Step) => /\b(apt|apt-get|apk|dnf|yum) (-\S+ )*(a
 const readsForBranches = ({ if: condition = "", with: inputs = {} }: Step) =>
   condition.includes(sameRepository) &&
   Object.entries(inputs).every(([name, value]) => !name.startsWith("permission-") || value === "read") &&
-  inputs["permission-contents"] === "read";
+  inputs["permission-contents"] === "read" &&
+  inputs["repositories"] !== undefined;
 
 function ofStep(step: Step): string[] {
   const found: string[] = [];
@@ -94,7 +95,7 @@ function ofStep(step: Step): string[] {
   if (step.uses?.startsWith("actions/checkout@") && step.with?.["persist-credentials"] !== false)
     found.push("a checkout keeps no token: persist-credentials: false");
   if (step.uses?.startsWith("actions/create-github-app-token@") && !readsForBranches(step))
-    found.push("a token of a GitHub App reads contents only, and is not made for forks");
+    found.push("a token of a GitHub App reads contents of named repositories only, and is not made for forks");
   if (Object.keys({ ...step.with, ...step.env }).some((key) => /access[-_]key|session[-_]token/i.test(key)))
     found.push("AWS is reached by a role with OIDC, not by keys");
   return found;
