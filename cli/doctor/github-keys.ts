@@ -51,7 +51,7 @@ async function ofOwner(owner: Owner, github: GitHub): Promise<Finding[]> {
       return [
         note(
           title,
-          "only an owner of the organization can read whether it allows them: new organizations disallow them",
+          "only an owner of the organization, with a token of the scope admin:org (gh auth refresh --scopes admin:org), can read whether it allows them: new organizations disallow them",
           `ask an owner to run: ${read(owner)}\nIf it prints false: ${allow(owner)}, ${app}`,
         ),
       ];

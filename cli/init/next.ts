@@ -118,7 +118,7 @@ function publication({ functionPackage }: InitRequest): Step {
     commands: [
       "npx node functions/spoke/package/main.ts",
       ...commands,
-      `crane push --index <folder that it prints> ${functionPackage}:v${functionSpoke.version}`,
+      `crane push --index <the second word that it prints> ${functionPackage}:v${functionSpoke.version}`,
     ],
   };
 }

@@ -124,8 +124,8 @@ export function mirrorScript(mirror: Mirror): string {
     ...images.map((reference) => `image ${quoted(reference)}`),
     "",
     "# Images of the charts.",
-    'mapfile -t found < <(sort -u "$work/images")',
-    `for each in "\${found[@]}"; do image "$each"; done`,
+    // Not `mapfile`: bash 3.2 of macOS has none. A reference to an image has no blanks.
+    'for each in $(sort -u "$work/images"); do image "$each"; done',
     "",
   ].join("\n");
 }

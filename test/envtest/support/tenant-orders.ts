@@ -63,9 +63,9 @@ const regional = {
   Instance: order("rds", "Instance", true),
 };
 
-const inOtherRegions: Cases = Object.entries(regional).flatMap(([kind, make]) =>
-  hostileRegions.flatMap((name) =>
-    ["forProvider", "initProvider"].map((place) => ({
+const inOtherRegions = (place: "forProvider" | "initProvider"): Cases =>
+  Object.entries(regional).flatMap(([kind, make]) =>
+    hostileRegions.map((name) => ({
       title: `a ${kind} with the region ${name} in ${place}`,
       object: make({
         ...(kind === "Table" && { externalName: `${own}_orders` }),
@@ -73,8 +73,10 @@ const inOtherRegions: Cases = Object.entries(regional).flatMap(([kind, make]) =>
       }),
       refused: `applications order in the region of their cluster only: set spec.forProvider.region and spec.initProvider.region to us-east-1, got ${place === "initProvider" ? "us-east-1, " : ""}${name}`,
     })),
-  ),
-);
+  );
+
+/** The definitions of today have no such field, so that an API server drops it before it judges. */
+export const initialRegions: Cases = inOtherRegions("initProvider");
 
 const created: Cases = [
   { title: "a table", object: table({ externalName: `${own}_orders` }) },
@@ -379,4 +381,11 @@ export const orderedBefore: Cases = [
   },
 ];
 
-export const tenantOrders: Cases = [...created, ...inOtherRegions, ...shared, ...narrowed, ...changed, ...left];
+export const tenantOrders: Cases = [
+  ...created,
+  ...inOtherRegions("forProvider"),
+  ...shared,
+  ...narrowed,
+  ...changed,
+  ...left,
+];

@@ -22,7 +22,7 @@ import {
   tenantDatabases,
 } from "../../envtest/support/tenant-databases.ts";
 import { tenantIngresses } from "../../envtest/support/tenant-ingresses.ts";
-import { orderedBefore, tenantOrders } from "../../envtest/support/tenant-orders.ts";
+import { initialRegions, orderedBefore, tenantOrders } from "../../envtest/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../envtest/support/tenant-workloads.ts";
 import { removedByWorkloads, workloadsScope } from "../../envtest/support/workloads-scope.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
@@ -104,6 +104,7 @@ const changes = [
   ...unlabelledSpokes.map((each) => ({ ...each, policy: "spoke-fleet.fleet.internal" })),
   ...[
     ...tenantOrders,
+    ...initialRegions,
     ...tenantBuckets,
     ...otherwiseNamed,
     ...orderedBefore,
