@@ -1,5 +1,5 @@
 import { type Cases, kept, type Requested, tenantNamespace } from "./admission-request.ts";
-import { cluster, from, order, provider } from "./tenant-orders.ts";
+import { cluster, from, hostileRegions, order, otherRegion, provider } from "./tenant-orders.ts";
 
 /** Buckets that a tenant's namespace orders, and what tools/base/policies/tenant-resources.yaml says of them. */
 
@@ -37,6 +37,11 @@ const names: Cases = [
   { title: "a bucket with hyphens and digits in its name", object: bucket({ externalName: named("files-2026-q1") }) },
   { title: "a bucket with the longest name", object: bucket({ externalName: longest }) },
   { title: "versions in its bucket", object: versioning({ bucket: own }, { externalName: own }) },
+  ...hostileRegions.map((region) => ({
+    title: `versions in a bucket with the region ${region}`,
+    object: versioning({ bucket: own, region }, { externalName: own }),
+    refused: otherRegion(region),
+  })),
   { title: "versions in a bucket that it refers to", object: versioning({ bucketRef: { name: "files" } }) },
   ...Object.entries({
     "another's bucket": others,

@@ -1,6 +1,6 @@
 import { spokeNames } from "../../../lib/spoke.ts";
 import { type Cases, kept, type Requested, tenantNamespace } from "./admission-request.ts";
-import { cluster, from, order, provider } from "./tenant-orders.ts";
+import { cluster, from, hostileRegions, order, otherRegion, provider } from "./tenant-orders.ts";
 
 /** Databases that a tenant's namespace orders, and what tools/base/policies/tenant-databases.yaml and tenant-resources.yaml say of them. */
 
@@ -305,6 +305,11 @@ export const databasesWithIds: Cases = [
 /** What tenant-resources.yaml says of databases, as of all orders. */
 export const ordersOfDatabases: Cases = [
   { title: "a database from a namespace that may order some", object: database({}) },
+  ...hostileRegions.map((region) => ({
+    title: `a database with the region ${region}`,
+    object: database({ region }),
+    refused: otherRegion(region),
+  })),
   {
     title: "a database from a namespace that nothing was said of",
     object: database({ identifier: `${names.databases}-${tenantNamespace}-main` }, {}, tenantNamespace),

@@ -52,16 +52,18 @@ const roleTags = { "eks-cluster-name": cluster, "kubernetes-namespace": tenantNa
 
 const dead = "arn:aws:sqs:us-east-1:999999999999:evil";
 /** What would send the spoke's token to another host, or name another account's queue as the namespace's. */
-const hostileRegions = ["eu-north-1", "attacker.example/x#", `.*"|"${dead}`];
+export const hostileRegions = ["eu-north-1", "attacker.example/x#", `.*"|"${dead}`];
 
-/** Every kind that has a region. */
+/** Kinds with a region and without other required fields. */
 const regional = {
   Table: order("dynamodb", "Table", true),
   Queue: order("sqs", "Queue", true),
   Bucket: order("s3", "Bucket", true),
-  BucketVersioning: order("s3", "BucketVersioning", true),
-  Instance: order("rds", "Instance", true),
 };
+
+/** What the policy answers to a region in forProvider. */
+export const otherRegion = (name: string): string =>
+  `applications order in the region of their cluster only: set spec.forProvider.region and spec.initProvider.region to us-east-1, got ${name}`;
 
 const inOtherRegions = (place: "forProvider" | "initProvider"): Cases =>
   Object.entries(regional).flatMap(([kind, make]) =>
@@ -71,7 +73,7 @@ const inOtherRegions = (place: "forProvider" | "initProvider"): Cases =>
         ...(kind === "Table" && { externalName: `${own}_orders` }),
         [place]: { region: name, ...(kind === "Queue" && { redrivePolicy: redrive(dead) }) },
       }),
-      refused: `applications order in the region of their cluster only: set spec.forProvider.region and spec.initProvider.region to us-east-1, got ${place === "initProvider" ? "us-east-1, " : ""}${name}`,
+      refused: otherRegion(place === "initProvider" ? `us-east-1, ${name}` : name),
     })),
   );
 
