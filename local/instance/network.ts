@@ -49,7 +49,7 @@ table inet ${kernel.nftTable} {
     type filter hook input priority filter; policy accept;
     iifname ${node} ip daddr ${cidr} accept
     iifname ${node} counter reject with icmpx type admin-prohibited
-    iifname != "lo" ip daddr ${cidr} counter drop
+    iifname != "lo" ip daddr ${cidr} drop
   }
 }
 `;
