@@ -85,7 +85,9 @@ export const transitFailures: readonly Readonly<Record<"reason" | "remedy", stri
       "spec.network.transitGateway.id must be a transit gateway in the Spoke's region that its account owns, or that another account shares with it by AWS RAM. To use another one, remove the field, wait until the Spoke is Ready, and add it again",
   },
   {
-    pattern: /not authorized to perform: ec2:CreateTransitGatewayVpcAttachment on resource: \S*:transit-gateway\//i,
+    // A message without a resource is of an explicit denial, which this call has for untagged gateways only.
+    pattern:
+      /not authorized to perform: ec2:CreateTransitGatewayVpcAttachment(?: on resource: \S*:transit-gateway\/|(?! on resource))/i,
     reason: "TransitGatewayNotShared",
     remedy: `the owner of a transit gateway in the Spoke's account permits attachments of the fleet by a tag: aws ec2 create-tags --resources <transit gateway> --tags Key=${sharedNetworkTag},Value=<fleet>. If it has the tag, run pulumi up, also in the stack of the account: Crossplane's role needs the permission`,
   },

@@ -127,6 +127,10 @@ describe("a transit gateway of the company", () => {
       "TransitGatewayNotShared",
     ],
     [
+      "UnauthorizedOperation: is not authorized to perform: ec2:CreateTransitGatewayVpcAttachment with an explicit deny in an identity-based policy",
+      "TransitGatewayNotShared",
+    ],
+    [
       "UnauthorizedOperation: is not authorized to perform: ec2:CreateTransitGatewayVpcAttachment on resource: arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1",
       "AccessDenied",
     ],
