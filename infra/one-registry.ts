@@ -1,6 +1,5 @@
+import { hostOf } from "../lib/registries.ts";
 import type { Readable } from "./settings.ts";
-
-const hostOf = (registry: string): string => registry.split("/")[0] as string;
 
 /** The composition function's repository below `registry`; one that is on its host already stays. */
 const below = (registry: string, repository: string): string =>

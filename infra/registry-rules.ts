@@ -1,5 +1,5 @@
 import { duplicates, type Problem } from "../lib/problems.ts";
-import { isEcr, isEcrLogin, registriesOf, serves, upstreamHosts } from "../lib/registries.ts";
+import { hostOf, isEcr, isEcrLogin, registriesOf, serves, upstreamHosts } from "../lib/registries.ts";
 import { type Readable, setCommand } from "./settings.ts";
 
 const charts = ["chartsUsername", "chartsPassword"] as const;
@@ -63,8 +63,6 @@ function pulledFrom({ imagesRegistry, packagesRegistry, functionPackage }: Reada
   const packages = packagesRegistry === "" ? upstreamHosts.packages : [packagesRegistry];
   return [...new Set([...images, ...packages, functionPackage])];
 }
-
-const hostOf = (name: string): string => name.split("/")[0] as string;
 
 /** With `registry` packages are pulled under other names than upstream's, and a prefix that matches none of them would verify nothing. */
 function unverified({ registry, packagesRegistry, functionPackage, packageVerification = [] }: Readable): Problem[] {

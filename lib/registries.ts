@@ -41,6 +41,9 @@ export function credentialVariables({ pullSecret, chartsUsername, chartsPassword
 const ecr =
   /^((oci|https):\/\/)?(?<account>\d{12})\.dkr[.-]ecr(-fips)?\.(?<region>[a-z0-9-]+)\.[a-z0-9.-]+(\/(?<path>.*))?$/;
 
+/** Host of a registry or repository without a scheme, with its port. */
+export const hostOf = (name: string): string => name.split("/")[0] as string;
+
 /** Where a registry, or a repository in it, is in Amazon ECR. */
 export interface EcrPlace {
   readonly account: string;
@@ -83,7 +86,6 @@ export function registriesOf(dockerConfig: string): string[] {
  * files, `URLsMatch`). A host with wildcards counts as used.
  */
 export function serves(registry: string, target: string): boolean {
-  const hostOf = (name: string) => name.split("/")[0] as string;
   if (/[*?[]/.test(hostOf(registry))) return true;
   if (hostOf(registry) !== hostOf(target)) return false;
   return target.startsWith(registry) || registry.startsWith(`${target}/`);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "../../infra/settings.ts";
-import { ecrPlace } from "../../lib/registries.ts";
+import { ecrPlace, hostOf } from "../../lib/registries.ts";
 import { type Finding, note, ok, unchecked, wrong } from "./finding.ts";
 import { complaint, type Ended, type Run } from "./process.ts";
 import type { Stack } from "./stack.ts";
@@ -13,7 +13,7 @@ type Env = Readonly<NodeJS.ProcessEnv>;
 const loginCommand = (host: string, region: string): string =>
   `aws ecr get-login-password --region ${region} | docker login --username AWS --password-stdin ${host}`;
 
-const asHost = (registry: string): string => registry.replace(/^[a-z]+:\/\//, "").split("/")[0] as string;
+const asHost = (registry: string): string => hostOf(registry.replace(/^[a-z]+:\/\//, ""));
 
 /** The registries of a stack that are in Amazon ECR, by their keys. */
 const inEcr = (settings: Readable) =>

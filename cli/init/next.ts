@@ -4,7 +4,7 @@ import functionSpoke from "../../functions/spoke/package.json" with { type: "jso
 import { isGitHubCloud } from "../../lib/github-api.ts";
 import { hubFolder } from "../../lib/layout.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
-import { ecrPlace } from "../../lib/registries.ts";
+import { ecrPlace, hostOf } from "../../lib/registries.ts";
 import { quoted } from "../shell.ts";
 import { hasPipeline, type ProjectCopy, pipelinesGuide, placeOf, sampleApp } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
@@ -89,7 +89,7 @@ function pipelines({ systemUrl }: InitRequest, project: ProjectCopy | undefined)
 
 /** The commands after which crane can push the package, and how the hub may pull it. */
 function registryOf(functionPackage: string): { readonly pull: string; readonly commands: readonly string[] } {
-  const host = functionPackage.split("/")[0] as string;
+  const host = hostOf(functionPackage);
   const ecr = ecrPlace(functionPackage);
   if (ecr === undefined)
     return {
