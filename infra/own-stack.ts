@@ -11,11 +11,13 @@ export type SettingsOf<K> = { readonly [N in keyof K]: K[N] extends Key<infer T>
 
 export interface Read<K> {
   readonly settings: Partial<SettingsOf<K>>;
+  /** The value of `aws:allowedAccountIds`. */
+  readonly accounts: readonly string[];
   readonly problems: readonly Problem[];
 }
 
 /** With the credentials of a wrong account, its roles would be granted there. */
-export function accountRule(raw: RawConfig): { readonly accounts: readonly string[]; readonly problems: Problem[] } {
+function accountRule(raw: RawConfig): { readonly accounts: readonly string[]; readonly problems: Problem[] } {
   const name = "allowedAccountIds";
   const { problem, value: accounts = [] } = readKey({ ...raw, project: "aws" }, name, allowedAccounts);
   if (problem === undefined && accounts.length > 0) return { accounts, problems: [] };
@@ -28,6 +30,7 @@ export function accountRule(raw: RawConfig): { readonly accounts: readonly strin
 /** Reads all keys of a project; the settings are complete if there are no problems. */
 export function readOwnKeys<K extends Readonly<Record<string, Key<unknown>>>>(raw: RawConfig, keys: K): Read<K> {
   const { values, problems } = readKeys(raw, keys);
+  const account = accountRule(raw);
   const unknown = Object.keys(raw.values)
     .filter((key) => key.startsWith(`${raw.project}:`))
     .map((key) => key.slice(raw.project.length + 1))
@@ -41,7 +44,8 @@ export function readOwnKeys<K extends Readonly<Record<string, Key<unknown>>>>(ra
     }));
   return {
     settings: values as Partial<SettingsOf<K>>,
-    problems: [...unknown, ...accountRule(raw).problems, ...problems],
+    accounts: account.accounts,
+    problems: [...unknown, ...account.problems, ...problems],
   };
 }
 

@@ -50,7 +50,7 @@ function lengthRules(settings: Partial<Settings>): Problem[] {
 }
 
 /** Reads and checks all keys; the settings are complete if there are no problems. */
-export function readAccountConfig(raw: RawConfig): Read<typeof keys> {
+export function readAccountConfig(raw: RawConfig): Pick<Read<typeof keys>, "settings" | "problems"> {
   const { settings, problems } = readOwnKeys(raw, keys);
   return {
     settings,

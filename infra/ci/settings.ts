@@ -7,7 +7,7 @@ import { secretsKeyArn } from "../account-keys.ts";
 import { ownBoundaryRule } from "../boundary-rules.ts";
 import type { RawConfig } from "../config.ts";
 import { fromJson, isRecord, type Key, listOf, oneOf, text } from "../forms.ts";
-import { accountRule, loadOwnSettings, readOwnKeys, type SettingsOf } from "../own-stack.ts";
+import { loadOwnSettings, readOwnKeys, type SettingsOf } from "../own-stack.ts";
 import { fleetNameRule } from "../rules.ts";
 import { keys as hubKeys } from "../settings.ts";
 import { tagRules } from "../tag-rules.ts";
@@ -129,8 +129,7 @@ export function readCiConfig(
   raw: RawConfig,
   stack: string,
 ): { settings: Partial<CiSettings>; problems: readonly Problem[] } {
-  const { settings, problems } = readOwnKeys(raw, keys);
-  const { accounts } = accountRule(raw);
+  const { settings, accounts, problems } = readOwnKeys(raw, keys);
   const [accountId] = accounts;
   // In the hub's stack a key of this name has other values.
   const { grafana: _, ...common } = settings;
