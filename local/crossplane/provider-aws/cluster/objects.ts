@@ -3,6 +3,7 @@ import { API_SUFFIX, type ConfigKind, configCrds, VERSION } from "../kind.ts";
 import { ConflictError, type Objects, type ProviderConfig, type SecretData } from "../kube.ts";
 import type { Managed } from "../managed.ts";
 import { ApiError, type ClusterClient } from "./client.ts";
+import { secretCache } from "./secret-cache.ts";
 
 /** Path of the objects of a CRD by its name (`vpcs.ec2.aws.m.upbound.io`), of one namespace or of all. */
 export function resourcePath(crd: string, namespace?: string, name?: string): string {
@@ -46,8 +47,13 @@ interface SecretObject {
 }
 
 /** @param component the provider's name, for events */
-export function clusterObjects(client: ClusterClient, component: string): Objects {
+export function clusterObjects(client: Pick<ClusterClient, "call" | "find">, component: string): Objects {
   const secretPath = (namespace: string, name: string) => `/api/v1/namespaces/${namespace}/secrets/${name}`;
+  const cached = secretCache(client);
+  const findSecret = async (path: string) => {
+    await cached();
+    return client.find<SecretObject>({ path });
+  };
   const tracked = new Set<string>();
 
   return {
@@ -71,7 +77,7 @@ export function clusterObjects(client: ClusterClient, component: string): Object
       const { namespace, uid } = managed.metadata;
       const path = secretPath(namespace, name);
       const data = encode(values);
-      const found = await client.find<SecretObject>({ path });
+      const found = await findSecret(path);
       if (!found) {
         const metadata = {
           name,
@@ -91,14 +97,14 @@ export function clusterObjects(client: ClusterClient, component: string): Object
     },
 
     async readSecret(namespace, name) {
-      const found = await client.find<SecretObject>({ path: secretPath(namespace, name) });
+      const found = await findSecret(secretPath(namespace, name));
       return found && decode(found.data ?? {});
     },
 
     async keepInSecret(managed, name, values) {
       const { namespace } = managed.metadata;
       const [path, data] = [secretPath(namespace, name), encode(values)];
-      if (await client.find<SecretObject>({ path })) {
+      if (await findSecret(path)) {
         await client.call({ method: "PATCH", path, contentType: MERGE, body: { data } });
         return;
       }
