@@ -80,6 +80,25 @@ const caches = ({ uses = "", with: inputs = {} }: Step) =>
 
 const installs = ({ run = "" }: Step) => /\b(apt|apt-get|apk|dnf|yum) (-\S+ )*(add|install|update|upgrade)\b/.test(run);
 
+/** Outputs of the project's login actions, by the variable from which pulumi reads them. */
+const logins = {
+  PULUMI_CREDENTIALS_PATH: ["./.github/actions/pulumi-login", "credentials"],
+  PULUMI_K8S_HELM_REGISTRY_CONFIG_PATH: ["./.github/actions/ecr-login", "config"],
+} as const;
+
+/** Steps that run pulumi without a login of an earlier step: an action can't pass it to them ($GITHUB_ENV is open to injection). */
+const withoutLogin = (steps: readonly Step[]) =>
+  Object.entries(logins).flatMap(([variable, [action, output]]) => {
+    const login = steps.findIndex(({ uses }) => uses === action);
+    if (login === -1) return [];
+    const value = `$${`{{ steps.${steps[login]?.id}.outputs.${output} }}`}`;
+    return steps
+      .slice(login)
+      .filter(({ run = "" }) => /(^|\$\()\s*pulumi (?!login)|npm run test:aws\b/m.test(run))
+      .filter(({ env = {} }) => env[variable] !== value)
+      .map(({ name, run }) => `${name ?? run}: a step that runs pulumi takes ${variable} from ${action}`);
+  });
+
 const readsForBranches = ({ if: condition = "", with: inputs = {} }: Step) =>
   condition.includes(sameRepository) &&
   Object.entries(inputs).every(([name, value]) => !name.startsWith("permission-") || value === "read") &&
@@ -102,7 +121,7 @@ function ofStep(step: Step): string[] {
 }
 
 function ofJob(job: Job, events: readonly string[]): string[] {
-  const found = (job.steps ?? []).flatMap(ofStep);
+  const found = [...(job.steps ?? []).flatMap(ofStep), ...withoutLogin(job.steps ?? [])];
   const rights = Object.entries(job.permissions ?? {});
   // A container goes with its job.
   if (!job.container && (job.steps ?? []).some(installs))

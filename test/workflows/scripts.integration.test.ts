@@ -88,7 +88,7 @@ describe("the login to Amazon ECR", () => {
   const [step] = (yaml(".github", "actions", "ecr-login", "action.yml") as CompositeAction).runs.steps;
   const host = "111111111111.dkr.ecr.eu-west-1.amazonaws.com";
   const login = (registry: string) => {
-    const env = { REGISTRY: registry, RUNNER_TEMP: dir, GITHUB_ENV: join(dir, "env") };
+    const env = { REGISTRY: registry, RUNNER_TEMP: dir };
     return bash(step?.run ?? "", env);
   };
 
@@ -98,7 +98,7 @@ describe("the login to Amazon ECR", () => {
     expect(login(host)).toEqual({ status: 0, text: `::add-mask::p4ssw0rd\n::add-mask::${auth}\n` });
     expect(read("called")).toBe("ecr get-login-password --region eu-west-1\n");
     const file = join(dir, "ecr-login.json");
-    expect(read("env")).toBe(`PULUMI_K8S_HELM_REGISTRY_CONFIG_PATH=${file}\n`);
+    expect(read("output")).toBe(`config=${file}\n`);
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ auths: { [host]: { auth } } });
     expect(statSync(file).mode & 0o077).toBe(0);
   });
@@ -107,7 +107,7 @@ describe("the login to Amazon ECR", () => {
     program("aws", "echo AccessDenied >&2; exit 254");
     expect(login(host)).toEqual({ status: 254, text: "AccessDenied\n" });
     expect(login("ghcr.io").text).toContain("::error::the variable ECR_REGISTRY is ghcr.io");
-    expect(existsSync(join(dir, "env"))).toBe(false);
+    expect(existsSync(join(dir, "output"))).toBe(false);
   });
 
   test("comes before every preview and update of a stack, where a variable names the registry", () => {
@@ -634,7 +634,6 @@ describe("the login to Pulumi Cloud", () => {
     EXPIRATION: "2h",
     PULUMI_BACKEND_URL: "",
     RUNNER_TEMP: dir,
-    GITHUB_ENV: join(dir, "env"),
     ACTIONS_ID_TOKEN_REQUEST_TOKEN: "request-token",
     ACTIONS_ID_TOKEN_REQUEST_URL: "https://id.example/?v=1",
   });
@@ -652,7 +651,7 @@ describe("the login to Pulumi Cloud", () => {
       `login https://api.pulumi.com --oidc-token file://${credentials}/id-token --oidc-org acme --oidc-expiration 2h --default-org acme --non-interactive`,
     ]);
     expect(existsSync(join(credentials, "id-token"))).toBe(false);
-    expect(read("env")).toBe(`PULUMI_CREDENTIALS_PATH=${credentials}\n`);
+    expect(read("output")).toBe(`credentials=${credentials}\n`);
   });
 
   test("fails where GitHub gives no token", () => {

@@ -481,6 +481,23 @@ jobs:
     ],
     ["no limit", good.replace("    timeout-minutes: 5\n", ""), "a job has a time limit"],
     ["no concurrency", good.replace("concurrency: pull\n", ""), "a workflow says what runs at once"],
+    [
+      "pulumi without the login of an earlier step",
+      good.replace(
+        "- run: npm test",
+        "- uses: ./.github/actions/pulumi-login\n        id: pulumi\n      - run: pulumi up",
+      ),
+      "takes PULUMI_CREDENTIALS_PATH from ./.github/actions/pulumi-login",
+    ],
+    [
+      "pulumi with the login of another step",
+      good.replace(
+        "- run: npm test",
+        "- uses: ./.github/actions/ecr-login\n        id: ecr\n      - run: pulumi up\n        env:\n          PULUMI_K8S_HELM_REGISTRY_CONFIG_PATH: $" +
+          "{{ steps.other.outputs.config }}",
+      ),
+      "takes PULUMI_K8S_HELM_REGISTRY_CONFIG_PATH from ./.github/actions/ecr-login",
+    ],
     ["a right to push", rights("contents: write"), "no job writes to the repository"],
     [
       "a right to write releases beside code of the repository",
