@@ -37,7 +37,7 @@ export interface Toolchain {
   images(): readonly Image[];
   /** Folder of the chart mirror: a static Helm repository, index.yaml and archives. */
   readonly charts: string;
-  /** Folder of the Python environment with ministack and awscli. */
+  /** Folder of the Python environment with ministack, awscli and zizmor. */
   readonly python: string;
   /** Folder of the system's commands: the first on PATH of programs that call them. */
   readonly system: string;

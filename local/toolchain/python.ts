@@ -14,7 +14,7 @@ async function pythonEntry(root: string): Promise<Entry> {
 }
 
 /**
- * A virtual environment with ministack and awscli, each file checked against the hashes in requirements.txt.
+ * A virtual environment with ministack, awscli and zizmor, each file checked against the hashes in requirements.txt.
  * @param wheel pip as a wheel, for a python3 that makes environments without it (Debian's has no ensurepip).
  * @returns its folder; the commands are in bin/.
  */
