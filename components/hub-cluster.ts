@@ -246,8 +246,7 @@ export class HubCluster extends pulumi.ComponentResource {
       `${name}-oidcProvider`,
       // Without thumbprints, which IAM looks up itself; @pulumi/eks would ask the issuer for one, in previews too, and set no tags.
       { clientIdLists: [stsAudience], url: this.cluster.oidcProviderUrl, tags },
-      // Fleets made before this have it below the cluster.
-      { parent: this, ...protect, aliases: [{ parent: this.cluster }] },
+      { parent: this, ...protect },
     );
     this.oidc = { providerArn: oidcProvider.arn, issuer: this.cluster.oidcIssuer };
     const access = principals.flatMap((principal) => grantAccess(accessible, principal, partition));

@@ -26,7 +26,6 @@ import { addonBoundaryArgs, autoModeBoundaryArgs, fleetBoundaryArgs, tenantBound
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { clusterApi } from "./cluster-api.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
-import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
 import { fluxIdentity, hubIdentities, subjects } from "./identities.ts";
 import { loadSettings } from "./load.ts";
@@ -192,7 +191,7 @@ const spokesStore = ofArgocd
     ]
   : [];
 const root = { namespace: fluxNamespace, kustomizationName: hubName };
-const guard = new RootKustomizationGuard("root-guard", root, { ...onHub, aliases: formerly.rootGuard });
+const guard = new RootKustomizationGuard("root-guard", root, onHub);
 const receiverArgs = hubReceiver(settings, receiverToken, store);
 const withStore = { provider: cluster.provider, dependsOn: [flux, externalSecrets, store] };
 const receiver = receiverArgs ? [new GitReceiver("git-receiver", receiverArgs, withStore)] : [];
@@ -219,7 +218,6 @@ const sync = new FluxSync("gitops-system", fluxSync({ settings, git, bridge, sto
 new RemainingSpokesGuard("remaining-spokes-guard", root, {
   provider: cluster.provider,
   dependsOn: [sync],
-  aliases: formerly.remainingSpokesGuard,
 });
 
 /** kubeconfig for people: `pulumi stack output kubeconfig > kubeconfig`. It calls `aws eks get-token` and contains no credential. */

@@ -251,7 +251,6 @@ describe("alternatives by configuration", () => {
     expect(provider).toMatchObject({
       name: "hub-oidcProvider",
       protect: true,
-      aliases: ["eks:index:Cluster::hub"],
       inputs: { clientIdLists: ["sts.amazonaws.com"], url: expect.stringMatching(/^https:\/\/oidc\.eks\./) },
     });
     expect(provider?.inputs["tags"]).toMatchObject({ "fleet.internal/fleet": "fleet-prod" });

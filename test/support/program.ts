@@ -22,8 +22,6 @@ export interface Registered {
   readonly deleteTimeout: string;
   readonly provider: string;
   readonly custom: boolean;
-  /** `type::name` of the parents that it had before; missing: always this one. */
-  readonly aliases?: readonly string[];
 }
 
 export interface Run {
@@ -141,14 +139,6 @@ export async function recorded<T>(
   monitor["registerResource"] = (request: Properties, callback: unknown) => {
     const secrets: string[] = [];
     const parent = urnTail(request["getParent"]());
-    const before: string[] = request["getAliasesList"]().map((alias: Properties) =>
-      urnTail(alias["getSpec"]()?.getParenturn() ?? ""),
-    );
-    const named: string[] = request["getAliasesList"]().flatMap((alias: Properties) => {
-      const [name, type] = [alias["getSpec"]()?.getName(), alias["getSpec"]()?.getType()];
-      return name ? [`${type}::${name}`] : [];
-    });
-    const aliases = [...before.filter((alias) => alias !== parent && alias !== ""), ...named];
     resources.push({
       type: request["getType"](),
       name: request["getName"](),
@@ -160,7 +150,6 @@ export async function recorded<T>(
       deleteTimeout: request["getCustomtimeouts"]()?.getDelete() ?? "",
       provider: urnTail(request["getProvider"]().split("::").slice(0, 4).join("::")),
       custom: request["getCustom"](),
-      ...(aliases.length > 0 ? { aliases } : {}),
     });
     return register(request, callback);
   };
