@@ -37,7 +37,6 @@ describe("the changelog", () => {
       .flatMap(links)
       .filter((target) => target.startsWith(`${guide}#`))
       .map((target) => target.split("#")[1]);
-    expect(asking().length).toBeGreaterThan(0);
     expect([...new Set(linked)].sort()).toEqual(asking().sort());
   });
 
