@@ -23,6 +23,7 @@ export { clusterApiManifests } from "./cluster-api.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";
 export { type BuiltAddons, type BuiltArgocd, ensureAddonProgram, ensureAddons, ensureArgocd } from "./ensure-addons.ts";
 export { type Image, imageReferences } from "./images.ts";
+export { ensurePythonProgram } from "./python.ts";
 
 /** Everything that the local stack runs, built or taken from the distribution's packages, or the machine's own. */
 export interface Toolchain {
@@ -37,7 +38,7 @@ export interface Toolchain {
   images(): readonly Image[];
   /** Folder of the chart mirror: a static Helm repository, index.yaml and archives. */
   readonly charts: string;
-  /** Folder of the Python environment with ministack, awscli and zizmor. */
+  /** Folder of the Python environment with ministack and awscli. */
   readonly python: string;
   /** Folder of the system's commands: the first on PATH of programs that call them. */
   readonly system: string;
