@@ -29,7 +29,7 @@ describe("a Secret, for a service account", () => {
     [[], "list"],
     [["list"], "watch"],
     [["get", "watch"], "list"],
-  ] as const)("with %j on those of all namespaces is not read or written for lack of %s", async ([verbs, missing]) => {
+  ] as const)("with %j on Secrets of all namespaces is not read or written without %s", async ([verbs, missing]) => {
     const { asked, objects } = serve(...verbs);
     const refused = `may not ${missing} the Secrets of all namespaces`;
     await expect(objects.readSecret("ledgers", "known")).rejects.toThrow(refused);
@@ -38,7 +38,7 @@ describe("a Secret, for a service account", () => {
     expect(ofSecrets(asked)).toEqual([]);
   });
 
-  test("is read as soon as the rights are there, which are asked for once", async () => {
+  test("is read as soon as the permissions exist, which are reviewed once", async () => {
     const { allowed, asked, objects } = serve("list");
     await expect(objects.readSecret("ledgers", "known")).rejects.toThrow("watch");
     allowed.add("watch");
@@ -51,7 +51,7 @@ describe("a Secret, for a service account", () => {
     ]);
   });
 
-  test("that is needed by nothing asks for no rights", async () => {
+  test("that nothing reads needs no review of permissions", async () => {
     const { asked, objects } = serve();
     await objects.providerConfig("ClusterProviderConfig", "ledgers", "default");
     expect(asked.some((each) => each.includes("selfsubjectaccessreviews"))).toBe(false);
