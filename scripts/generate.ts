@@ -60,7 +60,6 @@ const plots = Object.fromEntries(
 export const generated: Readonly<Record<string, (current: string) => string>> = {
   "cli/descriptions.json": () => json(cliDescriptions()),
   "docs/decisions/README.md": (current) => decisionIndex(join(root, "docs/decisions"), current),
-  "local/docs/decisions/README.md": (current) => decisionIndex(join(root, "local/docs/decisions"), current),
   ...componentPages(root),
   ...plots,
   "docs/guides/clusters.md": kubernetesTable,

@@ -7,7 +7,7 @@ import { chosenTypes, priceRows, readCatalog, readGoTable, readRegionFile, type 
 /**
  * `node scripts/list-prices.ts --karpenter DIR --rosa DIR --catalog FILE --catalog-date DATE` writes lib/costs/prices.json from two Git directories or
  * checkouts, aws/karpenter-provider-aws and jimgarrett123/rosa-calculator, and catalogs/v8/aws/vms.csv of skypilot-org/skypilot-catalog, or an
- * extract of it (docs/decisions/fleet-commands/list-prices-are-dated-data-by-region.md).
+ * extract of it (docs/reference/costs.md).
  */
 
 const { values } = parseArgs({

@@ -1,5 +1,5 @@
 // Preloaded before the program (nodeargs in Pulumi.yaml): Node compiles nothing twice, and loads what the SDKs bring along only
-// when something uses it. docs/decisions/hub/program-caches-compiled-code-and-loads-what-it-uses.md has the figures.
+// when something uses it. docs/decisions/0001-one-program-without-branches-on-stack-names.md has the figures.
 import "./compile-cache.mjs";
 import { readdirSync } from "node:fs";
 import Module, { createRequire } from "node:module";

@@ -62,7 +62,7 @@ export function ecrLogins(run: Run): EcrLogins {
   };
 }
 
-/** The files in which the Kubernetes provider of Pulumi finds logins (docs/decisions/hub/controllers-log-in-to-ecr-with-roles.md). */
+/** The files in which the Kubernetes provider of Pulumi finds logins (docs/decisions/0009-mirrors-registries-and-pull-secrets.md). */
 export function loginFiles(env: Env, home = homedir()): readonly string[] {
   const configHome = env["HELM_CONFIG_HOME"] || join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "helm");
   return [

@@ -54,7 +54,7 @@ function behind(found: string, wanted: string): Finding {
 
 /**
  * A hub that doesn't exist yet, whose API server pulumi up couldn't reach to install the charts: no network is connected to a VPC that the
- * stack creates (docs/decisions/fleet-init/private-endpoint-alone-needs-a-vpc-that-exists.md).
+ * stack creates (docs/decisions/0007-access-entries-and-endpoint-limits.md).
  */
 function firstRun({ endpointPublicAccess, endpointPrivateAccess, vpcId }: Stack["settings"]): Finding[] {
   if (endpointPublicAccess !== false || endpointPrivateAccess !== true || vpcId !== "") return [];

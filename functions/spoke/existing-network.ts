@@ -52,7 +52,7 @@ function ofFleet(seen: readonly Seen[]): string[] {
 
 /**
  * Why a network of another account can't be used: AWS RAM shows no tags of the owner to the account that uses its subnets, so there is no permission
- * to see (docs/decisions/spoke-api, "A VPC that is there …").
+ * to see (docs/decisions/0020-existing-networks-and-cluster-api-clusters.md).
  */
 function ofOtherAccount(seen: readonly Seen[], account: string): string[] {
   const others = seen.filter((each) => ![undefined, account].includes(reported(each, "ownerId") as string | undefined));

@@ -41,7 +41,7 @@ export function podIdentityProblems(question: Question): SpokeProblem[] {
 
 /**
  * Whether pods get this role so. No pod has that of External Secrets: its store asks for the token of a service account under which none runs
- * (docs/decisions/hub/external-secrets-role-trusts-a-service-account.md), and EKS takes tokens of pods only.
+ * (docs/decisions/0008-irsa-or-pod-identity.md), and EKS takes tokens of pods only.
  */
 export const isForPods = (question: Question, identity: SpokeIdentity | Puller): boolean =>
   identity !== "external_secrets" && usesPodIdentity(question);

@@ -2,7 +2,7 @@ import table from "./prices.json" with { type: "json" };
 
 /**
  * List prices by region, as others have published AWS's; `scripts/list-prices.ts` wrote them
- * (docs/decisions/fleet-commands/list-prices-are-dated-data-by-region.md).
+ * (docs/reference/costs.md).
  */
 export interface Price {
   /** US dollars. */

@@ -140,7 +140,7 @@ type CrossplanePart = "clusters" | (typeof crossplaneParts)[number];
 /**
  * Everything that Crossplane's AWS provider on the hub may do in an account: what a Spoke is composed of, in the fleet's territory. In the
  * hub's account its own role has these rights, in another one a role that it assumes. IAM has no room for all of it in one policy
- * (docs/decisions/hub): each part has the denials that its own rights need.
+ * (docs/decisions/0014-crossplane-has-three-policies.md): each part has the denials that its own rights need.
  */
 export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<CrossplanePart, PolicyDocument>> {
   // ARNs leave out the partition where that takes less room: an account has only one.

@@ -16,7 +16,7 @@ export const boundaryTagStatement: Statement = { ...tagNewStatement, Sid: "New" 
 
 /**
  * A node of the caller's own cluster that no launch template of ours tagged: EKS gives this tag to the Auto Scaling group of every managed
- * node group, and the group gives it to its instances (docs/decisions/hub, "Cluster API comes from …").
+ * node group, and the group gives it to its instances (docs/decisions/0020-existing-networks-and-cluster-api-clusters.md).
  */
 const ofOwnNodes = { "aws:ResourceTag/eks:cluster-name": ownCluster };
 

@@ -327,7 +327,7 @@ describe("a release", () => {
     for (const job of [cli, image]) expect([job?.needs, job?.environment]).toEqual([["build", "function"], "release"]);
     expect(cli?.permissions).toEqual({ contents: "read", "id-token": "write" });
     expect(image?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
-    // The versions of npm that take the workflow's own token: docs/decisions/fleet-commands/npm-trusts-the-release-workflow.md.
+    // The versions of npm that take the workflow's own token: docs/decisions/0034-workflows-review-before-rights.md.
     expect(compare(cli?.env?.["NPM"] ?? "", "11.5.1")).toBeGreaterThanOrEqual(0);
     expect(JSON.stringify(cli)).not.toMatch(/_TOKEN|npmrc/);
   });

@@ -14,7 +14,7 @@ export interface NodeConfig {
 const CONTENT_TYPE = "application/node.eks.aws";
 /** What a node here takes from a NodeConfig. */
 const HEEDED = ["clusterDNS", "cpuCFSQuota", "kubeReserved", "maxPods", "podsPerCore", "systemReserved"] as const;
-/** What it takes from nobody: memory, disk and images are the machine's (local/docs/decisions, "Pods are never evicted for memory or disk pressure"). */
+/** Fields that it ignores: all nodes share the memory and disk of the machine, and an image that kubelet deletes can't be pulled again. */
 const OWN = [
   "evictionHard",
   "evictionMaxPodGracePeriod",

@@ -10,7 +10,7 @@ def extend(_app, _secret):
     """ministack makes overlapping subnets, a second association of a subnet, a second route to a destination, and calls a rule made that is there.
 
     None of these calls is idempotent (EC2 Developer Guide, "Ensuring idempotency in Amazon EC2 API requests"); where the messages are from:
-    local/docs/decisions/gateway/emulator-refuses-to-make-twice-what-aws-makes-once.md. A call makes none of its rules when one of them is there.
+    docs/decisions/0040-the-embedded-cloud-is-never-kinder-than-aws.md. A call makes none of its rules when one of them is there.
     """
     from ministack.services import ec2
 
