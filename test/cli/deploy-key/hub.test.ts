@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { hubSteps, urnOf } from "../../../cli/deploy-key/hub.ts";
 import { root } from "../support/fleet.ts";
 
@@ -72,12 +73,12 @@ describe("fleet rotate-deploy-key hub", () => {
     expect(steps({})).rejects.toThrow("docs/guides/git-access.md#renew-the-credential"));
 
   test("names the keys as the program does", () => {
-    const names = readFileSync(join(root, "test", "infra", "golden", "dev.names.txt"), "utf8").split("\n");
+    const golden = parse(readFileSync(join(root, "test", "infra", "golden", "dev.yaml"), "utf8"));
     for (const repository of ["gitops-system", "gitops-workloads"] as const) {
       const [, , types = "", name] = urnOf("dev", "eks-gitops-fleet", repository).split("::");
       const [component, type] = types.split("$");
-      expect(names).toContain(`:: > ${component}::git`);
-      expect(names).toContain(`${component}::git > ${type}::${name}`);
+      expect(golden[`${component}::git`].parent).toBe("::");
+      expect(golden[`${type}::${name}`].parent).toBe(`${component}::git`);
     }
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { stringify } from "yaml";
+import type { Spoke } from "../../../functions/spoke/api.ts";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/base64.ts";
 import type { PolicyDocument } from "../../../lib/iam/policy.ts";
+import { expectGolden } from "../../support/golden.ts";
 import { allowed } from "../../support/iam.ts";
 import { example, exampleNames, hub, nodeGroup, settings, spoke } from "./support/fixtures.ts";
 import { schemaFolder, unknownToProvider, violations } from "./support/schemas.ts";
@@ -32,17 +33,39 @@ function readable(manifest: KubeObject): KubeObject {
   return manifest.kind === "Secret" ? { ...manifest, data: fromBase64(manifest.data ?? {}) } : manifest;
 }
 
-describe("golden renders", () => {
-  it.each(variants)("%s: exactly these resources and this status, once everything is there", async (name, world) => {
-    const { wanted, status } = world().ask();
-    const resources = [...wanted]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, { manifest }]) => ({ [key]: readable(manifest) }));
-    const file = `golden/${name.toLowerCase().replaceAll(/[^a-z]+/g, "-")}.yaml`;
-    await expect(stringify({ status, resources }, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
-      file,
-      "npm run generate",
-    );
+/** An example under the name, environment and tenant of `minimal`, so that its golden file has only what makes the example. */
+const asMinimal = (name: string): Spoke => {
+  const { metadata, spec } = example(name);
+  return spoke({ ...spec, environment: "dev", tenant: undefined }, "blue", metadata.uid);
+};
+
+/** Everything that a Spoke consists of. */
+function composed(world: World) {
+  const { wanted, status } = world.ask();
+  const resources = [...wanted].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { status, resources: Object.fromEntries(resources.map(([key, { manifest }]) => [key, readable(manifest)])) };
+}
+
+describe("golden renders: exactly these resources and this status, once everything is there", () => {
+  const minimal = () => composed(ready(example("minimal")));
+  const others = exampleNames.filter((name) => name !== "minimal");
+
+  it("minimal", async () => {
+    await expectGolden("golden/minimal.yaml", minimal());
+  });
+
+  it.each(others)("%s, as the difference from minimal", async (name) => {
+    const ofAnotherAccount = name === "other-account";
+    const world = ready(ofAnotherAccount ? example(name) : asMinimal(name));
+    await expectGolden(`golden/${name}.diff.yaml`, composed(world), minimal());
+  });
+
+  it.each([
+    ["connection-secret", { kubeConfig: "secret" }],
+    ["pod-identity", { workloadIdentity: "pod-identity" }],
+  ])("minimal with the Composition's input for %s, as the difference", async (name, input) => {
+    const world = ready(example("minimal"), { settings: settings(input) });
+    await expectGolden(`golden/${name}.diff.yaml`, composed(world), minimal());
   });
 });
 
