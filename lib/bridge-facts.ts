@@ -59,7 +59,7 @@ export const clusterFacts = {
       { ...is.cidrs, absent: "" },
       "10.64.48.0/22",
     ),
-    nodeRole: fact("node_role_name", "IAM role of the nodes", { ...is.name, absent: "" }, "fleet-spoke-payments-node"),
+    nodeRole: fact("node_role_name", "IAM role of the nodes", is.nodeRole),
   },
   databases: {
     prefix: fact(

@@ -91,6 +91,14 @@ const cidr = "\\d{1,3}(\\.\\d{1,3}){3}/\\d{1,2}";
 export const is = {
   name: text("name", `^${name}$`, "payments"),
   role: oneOf(["hub", "spoke"], "spoke"),
+  nodeRole: {
+    ...text(
+      "name, with a full stop in a cluster of Cluster API",
+      `^${name}(\\.${name})?$`,
+      "fleet-spoke-payments-node",
+    ),
+    absent: "",
+  },
   account: { ...text("12 digits", "^\\d{12}$", "111122223333"), numeric: true },
   region: text("AWS region", "^[a-z]{2}(-[a-z]+)+-\\d$", "eu-west-1"),
   partition: text("AWS partition", "^aws(-[a-z]+)*$", "aws"),

@@ -61,16 +61,27 @@ export const hubGroups = {
   helm_controller: "fleet:hub-helm-controller",
 } as const;
 
-/** Every physical name of the spoke `name`; `prefix` is the fleet's spoke prefix. */
-export function spokeNames(prefix: string, name: string) {
+/**
+ * Before the names of the roles that Cluster API passes to EKS (charts/eks-cluster). No name of a fleet, spoke, add-on or namespace has a full
+ * stop, so a pattern with it matches no role of a cluster that Crossplane creates.
+ */
+export const clusterApiRoleSeparator = ".";
+
+/**
+ * Every physical name of the spoke `name`; `prefix` is the fleet's spoke prefix.
+ * @param byClusterApi whether Cluster API creates the cluster
+ */
+export function spokeNames(prefix: string, name: string, byClusterApi = false) {
   const cluster = `${prefix}${name}`;
-  const role = (suffix: string) => lengthSafe(`${cluster}-${suffix}`, nameLimits.iamRole);
+  const role = (suffix: string, separator = "-") => lengthSafe(`${cluster}${separator}${suffix}`, nameLimits.iamRole);
+  const passed = (suffix: string) => role(suffix, byClusterApi ? clusterApiRoleSeparator : "-");
   return {
     cluster,
-    clusterRole: role("cluster"),
-    nodeRole: role("node"),
+    clusterRole: passed("cluster"),
+    nodeRole: passed("node"),
     flowLogRole: role("flow-logs"),
-    identityRole: (identity: SpokeIdentity | Puller) => role(identity.replaceAll("_", "-")),
+    identityRole: (identity: SpokeIdentity | Puller) =>
+      (identity === "aws_ebs_csi_driver" ? passed : role)(identity.replaceAll("_", "-")),
     addonRole: (addon: string) => role(`addon-${addon.replaceAll("_", "-")}`),
     nodeGroup: lengthSafe(`${cluster}-nodes`, nameLimits.eksNodeGroup),
     /** A further group's; no cluster's name has the underscore, so that no two spokes share one. */

@@ -9,7 +9,7 @@ import { argocdController, argocdIdentity } from "../../lib/argocd.ts";
 import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
 import { databasesAddon, noDatabases } from "../../lib/iam/databases.ts";
 import { clusterApiController, fleetNames, hubIdentities, hubName, metricsAgent, namespaces } from "../../lib/names.ts";
-import { type SpokeIdentity, spokeNames } from "../../lib/spoke.ts";
+import type { SpokeIdentity } from "../../lib/spoke.ts";
 
 /**
  * The bridge of each cluster, from the code that emits it, with facts as AWS would report them: the contract's examples (a version
@@ -96,13 +96,14 @@ export const inRegion = (data: Readonly<Record<string, string>>, other: string):
 
 /** What the composition function writes into the cluster secret of `spoke`. */
 export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings): Record<string, string> {
-  const names = spokeNames(hub.spokePrefix, spoke.metadata.name);
+  const surroundings = surroundingsOf(spoke, hub);
+  const { names } = surroundings;
   const issuer = `https://oidc.eks.${spoke.spec.region}.amazonaws.com/id/${spoke.metadata.name.toUpperCase()}`;
   const identities = Object.keys(roleSubjects({ hub })) as RoleIdentity[];
   const role = (name: string) => arn("iam", `role${hub.aws.rolePath}${name}`, "");
   return bridgeData(
     metadataOf(
-      { spoke, hub, settings, ...surroundingsOf(spoke, hub) },
+      { spoke, hub, settings, ...surroundings },
       {
         vpcId: "vpc-0b1c2d3e4f5061728",
         vpcCidr: spoke.spec.network.cidr ?? "10.64.0.0/18",

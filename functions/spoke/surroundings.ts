@@ -3,6 +3,7 @@ import { fleetNames } from "../../lib/names.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import type { Hub } from "./hub.ts";
+import { isMadeElsewhere } from "./made-elsewhere.ts";
 import { isElsewhere } from "./places.ts";
 
 /** What follows from a Spoke and its hub alone, before anything of it exists. */
@@ -25,7 +26,7 @@ export function surroundingsOf(spoke: Spoke, hub: Hub): Surroundings {
   const { partition, rolePath } = hub.aws;
   const scope = { partition, rolePath, accountId, region: spec.region };
   return {
-    names: spokeNames(hub.spokePrefix, metadata.name),
+    names: spokeNames(hub.spokePrefix, metadata.name, isMadeElsewhere(spoke)),
     scope,
     permissionsBoundary: inAccount(hub.permissionsBoundaryArn, accountId),
     autoModeBoundary: arns(scope).policy(fleetNames(hub.fleet).autoModeBoundaryPolicy),

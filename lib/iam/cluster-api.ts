@@ -1,5 +1,7 @@
 import { clusterApiMaker, clusterTag, fleetTag, identityTag, madeByTag, principalTags } from "../labels.ts";
 import { hubName } from "../names.ts";
+import { clusterApiRoleSeparator } from "../spoke.ts";
+import { notOfOthers } from "./cluster-api-boundary.ts";
 import { ec2Actions, makeStatement, networkStatements } from "./ec2.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
@@ -36,10 +38,14 @@ const identities = ["cluster", "node"] as const;
 const asOwn = { [`aws:RequestTag/${madeByTag}`]: clusterApiMaker, [`aws:RequestTag/${identityTag}`]: identities };
 const ofOwn = { [`iam:ResourceTag/${madeByTag}`]: clusterApiMaker };
 
-/** Roles of control planes and of nodes under their boundary, by the names of the chart. No other role, and no OIDC provider. */
+/**
+ * Roles of control planes and of nodes under their boundary, by the names of the chart. No other role, and no OIDC provider. IAM has no reliable
+ * tags for iam:PassRole (Service Authorization Reference, "IAM"), so that no role of Crossplane's clusters may have such a name.
+ */
 function roleStatements(scope: ClusterApiScope): Statement[] {
   const { managedPolicy, role } = arns(scope);
-  const roles = ["cluster", "node*"].map((suffix) => role(`${scope.spokePrefix}*-${suffix}`));
+  const named = (suffix: string) => role(`${scope.spokePrefix}*${clusterApiRoleSeparator}${suffix}`);
+  const roles = [named("cluster"), named("node*")];
   const known = [role(`${scope.spokePrefix}*`)];
   const attachable = managedPolicies.map(managedPolicy);
   const bounded = { "iam:PermissionsBoundary": scope.boundaryArn };
@@ -85,11 +91,11 @@ function roleStatements(scope: ClusterApiScope): Statement[] {
     { Sid: "ReadRoles", Effect: "Allow", Action: ["iam:GetRole", "iam:ListAttachedRolePolicies"], Resource: known },
     { Sid: "ReadPolicies", Effect: "Allow", Action: ["iam:GetPolicy"], Resource: attachable },
     {
-      // That of the EBS CSI driver goes to its add-on.
+      // The add-on of the EBS CSI driver gets the role that the Spoke makes.
       Sid: "PassRoles",
       Effect: "Allow",
       Action: ["iam:PassRole"],
-      Resource: [...roles, role(`${scope.spokePrefix}*-aws-ebs-csi-driver`)],
+      Resource: [...roles, named("aws-ebs-csi-driver")],
       Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
     },
     ...eksRoleStatements(scope),
@@ -172,18 +178,6 @@ const othersStatements: readonly Statement[] = [
   },
 ];
 
-/** Networks that Crossplane made for spokes carry the fleet's tag too; those of the chart have its maker's beside it. */
-const othersNetworksStatement: Statement = {
-  Sid: "NothingOfOthersNetworks",
-  Effect: "Deny",
-  Action: ["ec2:*"],
-  Resource: ["*"],
-  Condition: {
-    Null: { [`aws:ResourceTag/${fleetTag}`]: "false" },
-    StringNotEquals: { [`aws:ResourceTag/${madeByTag}`]: clusterApiMaker },
-  },
-};
-
 /** A security group for nodes that each of its clusters gets. It is in no use here: EKS puts its own group on managed nodes. */
 function groupStatements(scope: ClusterApiScope): Statement[] {
   const { ec2 } = arns(scope);
@@ -221,7 +215,7 @@ export function clusterApiPolicy(scope: ClusterApiScope): PolicyDocument {
     ...networkStatements(scope),
     ...groupStatements(scope),
     ...othersStatements,
-    othersNetworksStatement,
+    { Sid: "NothingOfOthersNetworks", ...notOfOthers(["ec2:*"]) },
     { Sid: "ReadKey", Effect: "Allow", Action: ["kms:DescribeKey"], Resource: [scope.keyArn] },
     {
       // EKS asks for it with the caller's rights; nobody can ask for one of their own.

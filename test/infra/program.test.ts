@@ -841,11 +841,16 @@ describe("a stack whose Cluster API makes clusters", () => {
     });
     const bounded = under("fleet-dev-cluster-api-boundary");
     expect(inputs("cluster-api-boundary-policy")["name"]).toBe("fleet-dev-cluster-api-boundary");
-    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), under("fleet-dev-boundary"))).toBe(false);
-    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-cluster"), bounded)).toBe(true);
-    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), bounded)).toBe(true);
-    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue-node"), tagged)).toBe(false);
-    for (const other of ["fleet-dev-spoke-blue-crossplane", "fleet-dev-hub-crossplane", "somebodys"])
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue.node"), under("fleet-dev-boundary"))).toBe(false);
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue.cluster"), bounded)).toBe(true);
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue.node"), bounded)).toBe(true);
+    expect(may("iam:CreateRole", role("fleet-dev-spoke-blue.node"), tagged)).toBe(false);
+    for (const other of [
+      "fleet-dev-spoke-blue-node",
+      "fleet-dev-spoke-blue-crossplane",
+      "fleet-dev-hub-crossplane",
+      "somebodys",
+    ])
       expect(may("iam:CreateRole", role(other), bounded), other).toBe(false);
     const cluster = (name: string) => `arn:aws:eks:${data["aws_region"]}:${data["aws_account_id"]}:cluster/${name}`;
     const own = { "aws:ResourceTag/fleet.internal/made-by": "cluster-api" };

@@ -1,4 +1,4 @@
-/** What a principal can do in the end: by itself, and through every role that it could make, take over or assume. */
+/** What a principal can do in the end: by itself, and through every role that it could make, take over, assume or pass. */
 import { type PolicyDocument, policy } from "../../lib/iam/policy.ts";
 import { allowed, type IamRequest, mentions } from "./iam.ts";
 
@@ -16,6 +16,8 @@ export interface Attack {
   readonly roleArns: readonly string[];
   /** Tags of a role or of a session of it. */
   readonly tags: readonly Readonly<Record<string, string>>[];
+  /** Tags that a role needs for some to be allowed to make it. */
+  readonly makerTags: Readonly<Record<string, string>>;
   /** Managed policies that can be a boundary, by ARN. */
   readonly boundaries: Readonly<Record<string, PolicyDocument>>;
   /** Managed policies to attach, by ARN: each stands for all rights. */
@@ -65,9 +67,25 @@ function leftOf(
   return freed ? everything : attack.boundaries[arn];
 }
 
+/** Conditions that judge a role by its tags, in a request that gives them to it and in one that finds them on it. */
+const tagContext = (prefix: string, tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${prefix}/${key}`, value]));
+const existingTags = (tags: Readonly<Record<string, string>>) => ({
+  ...tagContext("aws:ResourceTag", tags),
+  ...tagContext("iam:ResourceTag", tags),
+});
+
 /** Whether the session gives the role any right that it likes: an inline policy, or a managed one. */
-function givesRights(session: Session, roleArn: string, boundary: string | undefined, attack: Attack): boolean {
-  const context = boundary === undefined ? {} : { "iam:PermissionsBoundary": boundary };
+function givesRights(
+  session: Session,
+  {
+    roleArn,
+    tags,
+    bounded,
+  }: Pick<Session, "roleArn" | "tags"> & { readonly bounded: Readonly<Record<string, string>> },
+  attack: Attack,
+): boolean {
+  const context = { ...bounded, ...existingTags(tags) };
   return (
     permits(session, { action: "iam:PutRolePolicy", resource: roleArn, context }) ||
     attack.attachable.some((policyArn) =>
@@ -80,31 +98,55 @@ function givesRights(session: Session, roleArn: string, boundary: string | undef
   );
 }
 
-/** Roles that the session makes: with any trust, so that it assumes them with any tags. */
+/** Roles that the session makes: with any trust, so that it assumes them with any tags, whatever tags they need to be made. */
 function made(session: Session, attack: Attack): Session[] {
   return [undefined, ...Object.keys(attack.boundaries)].flatMap((boundary) => {
-    const context = boundary === undefined ? {} : { "iam:PermissionsBoundary": boundary };
-    return attack.roleArns
-      .filter((resource) => permits(session, { action: "iam:CreateRole", resource, context }))
-      .filter((roleArn) => givesRights(session, roleArn, boundary, attack))
-      .flatMap((roleArn) => {
-        const left = leftOf(session, roleArn, boundary, attack);
-        return attack.tags.map((tags) => ({
-          roleArn,
-          tags,
-          policy: everything,
-          ...(left === undefined ? {} : { boundary: left }),
-        }));
-      });
+    const bounded = boundary === undefined ? {} : { "iam:PermissionsBoundary": boundary };
+    const creates = (resource: string, tags: Session["tags"]) =>
+      permits(session, {
+        action: "iam:CreateRole",
+        resource,
+        context: { ...bounded, ...tagContext("aws:RequestTag", tags) },
+      }) && givesRights(session, { roleArn: resource, tags, bounded }, attack);
+    return attack.roleArns.flatMap((roleArn) => {
+      const own = [{}, attack.makerTags].find((tags) => creates(roleArn, tags));
+      if (own === undefined) return [];
+      const left = leftOf(session, roleArn, boundary, attack);
+      return attack.tags.map((tags) => ({
+        roleArn,
+        tags: { ...own, ...tags },
+        policy: everything,
+        ...(left === undefined ? {} : { boundary: left }),
+      }));
+    });
   });
 }
 
 /** Roles that are there already and whose trust the session rewrites: it assumes them with any tags. */
 function taken(session: Session, attack: Attack): Session[] {
   return attack.existing
-    .filter(({ roleArn }) => permits(session, { action: "iam:UpdateAssumeRolePolicy", resource: roleArn }))
+    .filter((role) => {
+      const [arn] = Object.entries(attack.boundaries).find(([, document]) => document === role.boundary) ?? [];
+      const context = { ...existingTags(role.tags), ...(arn !== undefined && { "iam:PermissionsBoundary": arn }) };
+      return permits(session, { action: "iam:UpdateAssumeRolePolicy", resource: role.roleArn, context });
+    })
     .flatMap((role) => attack.tags.map((tags) => ({ ...role, tags: { ...role.tags, ...tags } })));
 }
+
+/** Services whose machines and pods act with a role that is passed to them, and which the session may use in a cluster of its own. */
+const passedTo = ["ec2.amazonaws.com", "eks.amazonaws.com", "pods.eks.amazonaws.com"];
+
+/** Roles that exist and that the session passes to such a service. */
+const passed = (session: Session, attack: Attack): Session[] =>
+  attack.existing.filter(({ roleArn: resource, tags }) =>
+    passedTo.some((service) =>
+      permits(session, {
+        action: "iam:PassRole",
+        resource,
+        context: { ...existingTags(tags), "iam:PassedToService": service },
+      }),
+    ),
+  );
 
 const documents = new Map<PolicyDocument | undefined, number>();
 const numberOf = (document: PolicyDocument | undefined): number => {
@@ -119,7 +161,7 @@ export function effective(first: Session, attack: Attack): Session[] {
   const found = new Map([[identityOf(first), first]]);
   // A Map yields what is added while it is walked.
   for (const session of found.values())
-    for (const next of [...made(session, attack), ...taken(session, attack)])
+    for (const next of [...made(session, attack), ...taken(session, attack), ...passed(session, attack)])
       if (!found.has(identityOf(next))) found.set(identityOf(next), next);
   return [...found.values()];
 }

@@ -9,7 +9,7 @@ import { failing, running, World } from "./support/world.ts";
 const network = { cidr: "10.64.0.0/18" };
 const existing = { madeBy: "ClusterAPI" };
 const ofClusterApi = (change: Record<string, unknown> = {}) => spoke({ network, existing, ...change });
-const names = spokeNames(hub.spokePrefix, "blue");
+const names = spokeNames(hub.spokePrefix, "blue", true);
 
 const policies = (world: World, key: string) => at(world.object(key).spec, "managementPolicies");
 const kindsOf = (world: World) => new Set([...world.live.values()].map(({ object }) => object.kind));
@@ -28,7 +28,14 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
     const handedOver = (each: World) => fromBase64(each.object("cluster-secret").data ?? {});
     const { aws_vpc_id: vpc, ...facts } = handedOver(world);
     const { aws_vpc_id: _, ...others } = handedOver(other);
-    expect(facts).toEqual(others);
+    const driver = names.identityRole("aws_ebs_csi_driver");
+    expect(facts).toEqual({
+      ...others,
+      aws_ebs_csi_driver_iam_role_arn: `arn:aws:iam::${hub.aws.accountId}:role/${driver}`,
+      node_role_name: names.nodeRole,
+    });
+    expect(names).toMatchObject({ clusterRole: `${names.cluster}.cluster`, nodeRole: `${names.cluster}.node` });
+    expect(driver).toBe(`${names.cluster}.aws-ebs-csi-driver`);
     expect(vpc).toBe(world.spoke.status?.network?.vpcId);
     expect(world.object("bootstrap").spec).toEqual(other.object("bootstrap").spec);
   });

@@ -39,7 +39,7 @@ const may = (action: string, resource: string, context: Tags = {}) => allowed(po
 
 describe("Cluster API's AWS provider and roles", () => {
   it.each(["cluster", "node"])("makes the role of a %s with its tags, and looks after it", (identity) => {
-    const own = role(`blue-${identity}`);
+    const own = role(`blue.${identity}`);
     const tags = ofChart(identity);
     expect(may("iam:CreateRole", own, { ...bounded, ...requested(tags) })).toBe(true);
     expect(may("iam:TagRole", own, requested(tags))).toBe(true);
@@ -54,14 +54,29 @@ describe("Cluster API's AWS provider and roles", () => {
   });
 
   it("makes no role without the boundary or the tags by which it is known, or of another identity", () => {
-    const makes = (context: Tags) => may("iam:CreateRole", role("blue-node"), context);
+    const makes = (context: Tags) => may("iam:CreateRole", role("blue.node"), context);
     expect(makes(requested(node))).toBe(false);
     expect(makes(bounded)).toBe(false);
     expect(makes({ ...bounded, ...requested(ofChart("external-secrets")) })).toBe(false);
-    expect(may("iam:TagRole", role("blue-node"), requested(ofChart("external-secrets")))).toBe(false);
+    expect(may("iam:TagRole", role("blue.node"), requested(ofChart("external-secrets")))).toBe(false);
     const renamed = { ...existing(node), ...requested({ "fleet.internal/identity": "external-secrets" }) };
-    expect(may("iam:TagRole", role("blue-node"), renamed)).toBe(false);
+    expect(may("iam:TagRole", role("blue.node"), renamed)).toBe(false);
   });
+
+  it.each(["cluster", "node", "node-batch", "aws-ebs-csi-driver"])(
+    "passes the role of %s to EC2 and EKS, and no role of a cluster that Crossplane made",
+    (suffix) => {
+      for (const service of ["ec2.amazonaws.com", "eks.amazonaws.com"]) {
+        const passes = (name: string) => may("iam:PassRole", role(name), { "iam:PassedToService": service });
+        expect(passes(`blue.${suffix}`)).toBe(true);
+        for (const name of [`blue-${suffix}`, `multi-node-${suffix}`, "blue_shop"])
+          expect(passes(name), name).toBe(false);
+      }
+      expect(may("iam:PassRole", role(`blue.${suffix}`), { "iam:PassedToService": "lambda.amazonaws.com" })).toBe(
+        false,
+      );
+    },
+  );
 
   it.each([
     ["Crossplane's on a spoke that is called multi-node-a", "multi-node-a-crossplane", ofCrossplane("crossplane")],

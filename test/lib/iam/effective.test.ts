@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { addonBoundary } from "../../../lib/iam/addons.ts";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
+import { clusterApiPolicy } from "../../../lib/iam/cluster-api.ts";
 import { clusterApiBoundary } from "../../../lib/iam/cluster-api-boundary.ts";
 import { arns, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
@@ -13,6 +14,7 @@ import { crossplaneRights } from "../../support/iam-policies.ts";
 import {
   account,
   applications,
+  clusterApiTags,
   databasesOf,
   databaseTags,
   iam,
@@ -27,12 +29,14 @@ import {
 const boundaryArn = iam("policy/fleet-boundary");
 const tenantBoundaryArn = iam("policy/fleet-tenant-boundary");
 const addonBoundaryArn = iam("policy/fleet-addon-boundary");
+const clusterApiBoundaryArn = iam("policy/fleet-cluster-api-boundary");
 const provider = (cluster: string) => iam(`oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/${cluster}`);
 const boundary = spokeBoundary({ ...account, fleet: "fleet", tenantBoundaryArn });
 const tenants = tenantBoundary(account);
 const addons = addonBoundary({ ...account, fleet: "fleet" }, [
   { actions: ["route53:ChangeResourceRecordSets"], resources: ["*"] },
 ]);
+const ofClusterApiRoles = clusterApiBoundary({ ...account, fleet: "fleet" });
 const everything = policy({ Effect: "Allow", Action: ["*"], Resource: ["*"] });
 
 const reader = (...names: readonly string[]) =>
@@ -58,10 +62,11 @@ const onSpoke = (spoke: string, name: string, own: PolicyDocument): Session => (
   policy: own,
   boundary,
 });
-const ofClusterApi = (spoke: string): Session => ({
-  ...onSpoke(spoke, "node", everything),
-  tags: { ...spokeTags(spoke), [identityTag]: "node", [madeByTag]: clusterApiMaker },
-  boundary: clusterApiBoundary({ ...account, fleet: "fleet" }),
+const ofClusterApi = (identity: string, spoke = "coral"): Session => ({
+  roleArn: role(`fleet-spoke-${spoke}.${identity}`),
+  tags: { ...clusterApiTags(spoke), [identityTag]: identity },
+  policy: everything,
+  boundary: ofClusterApiRoles,
 });
 const ofApplication = (spoke: string, app: string, own: PolicyDocument): Session => ({
   roleArn: role(`fleet-spoke-${spoke}_${app}`),
@@ -71,16 +76,14 @@ const ofApplication = (spoke: string, app: string, own: PolicyDocument): Session
 });
 
 const viewer = spokeViewerPolicy(account, "fleet-spoke-");
+const maker = { ...account, fleet: "fleet", dnsSuffix: "amazonaws.com", spokePrefix: "fleet-spoke-" };
 const hub = {
-  crossplane: onHub(
-    "crossplane",
-    crossplaneRights({
-      ...account,
-      fleet: "fleet",
-      dnsSuffix: "amazonaws.com",
-      spokePrefix: "fleet-spoke-",
-      boundaryArn,
-      hubOidcProviderArn: provider("HUB"),
+  crossplane: onHub("crossplane", crossplaneRights({ ...maker, boundaryArn, hubOidcProviderArn: provider("HUB") })),
+  "cluster-api": onHub(
+    "cluster-api",
+    clusterApiPolicy({
+      ...{ ...maker, boundaryArn: clusterApiBoundaryArn },
+      keyArn: "arn:aws:kms:us-east-1:000000000000:key/cluster-api",
     }),
   ),
   "external-secrets": onHub(
@@ -135,6 +138,7 @@ const attack: Attack = {
   roleArns: [
     ...Object.keys(hub).map((name) => `fleet-hub-${name}`),
     "fleet-spoke-x",
+    "fleet-spoke-green.node",
     "other-spoke-blue-x",
     "admin",
     ...["blue", "green", "blue-2"].flatMap((spoke) => [
@@ -145,6 +149,7 @@ const attack: Attack = {
       `fleet-spoke-${spoke}_payment-eu_x`,
     ]),
   ].map(role),
+  makerTags: { [identityTag]: "node", [madeByTag]: clusterApiMaker },
   // The fleet's boundary asks for the identity, the tenants' for the namespace.
   tags: clusterTags.flatMap((cluster) => [
     ...["external-secrets", "cluster", "crossplane"].map((identity) => tagsOf(cluster, "payment", identity)),
@@ -155,9 +160,18 @@ const attack: Attack = {
     })),
     { ...tagsOf(cluster, "payment", "crossplane"), ...databaseTags(cluster) },
   ]),
-  boundaries: { [boundaryArn]: boundary, [tenantBoundaryArn]: tenants, [addonBoundaryArn]: addons },
+  boundaries: {
+    [boundaryArn]: boundary,
+    [tenantBoundaryArn]: tenants,
+    [addonBoundaryArn]: addons,
+    [clusterApiBoundaryArn]: ofClusterApiRoles,
+  },
   attachable: ["AdministratorAccess", "AmazonEKSClusterPolicy", "IAMFullAccess"].map(arns(account).managedPolicy),
-  existing: [...Object.values(hub), ...Object.values(blue), ...Object.values(green)],
+  existing: [
+    ...[hub, blue, green].flatMap((roles): Session[] => Object.values(roles)),
+    ...["cluster", "node"].map((identity) => ofClusterApi(identity)),
+    onSpoke("multi-node-a", "crossplane", everything),
+  ],
 };
 
 /** Whose things the session reaches, by itself or through roles; each owner with what was reached, if that is not all. */
@@ -180,6 +194,13 @@ const spokeParts = (spoke: string) => [
   ...applications.map((app) => `${app} of ${spoke}`),
 ];
 
+/**
+ * The group that EKS made for a cluster carries EKS's tag alone. Only interfaces of its VPC can join it, and the interfaces and subnets there, of
+ * which the same call is evaluated too, carry the fleet's tag.
+ */
+const groupsOf = (spoke: string) =>
+  `machines of ${spoke}: ec2:CreateNetworkInterface, ec2:ModifyNetworkInterfaceAttribute`;
+
 describe("through every role that it could make, take over or assume", () => {
   it("Crossplane on the hub reaches the fleet's spokes and what is theirs, and nothing of the hub, of another fleet or of other people", () => {
     expect(reached(hub.crossplane).sort()).toEqual(
@@ -191,6 +212,7 @@ describe("through every role that it could make, take over or assume", () => {
         "sealing keys of prod",
         "the key of the fleet's secrets",
         "load balancers without a hub's tag",
+        "machines of coral, which Cluster API made",
         "roles of pods on spokes",
         "use of a shared network",
       ].sort(),
@@ -217,7 +239,17 @@ describe("through every role that it could make, take over or assume", () => {
       blue.node,
       ["machines of blue", "flow log of blue", "use of a shared network"],
     ],
-    ["a node that Cluster API made, were it given all rights", ofClusterApi("blue"), ["machines of blue"]],
+    [
+      "Cluster API on the hub, through any role, tag and node of its clusters",
+      hub["cluster-api"],
+      ["machines of coral, which Cluster API made", "load balancers without a hub's tag", ...spokes.map(groupsOf)],
+    ],
+    [
+      "a node that Cluster API made, were it given all rights",
+      ofClusterApi("node"),
+      ["machines of coral, which Cluster API made"],
+    ],
+    ["a node that Cluster API made with another spoke's tag", ofClusterApi("node", "blue"), [groupsOf("blue")]],
     [
       "the volume driver, were it given all rights",
       blue["aws-ebs-csi-driver"],

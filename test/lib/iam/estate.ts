@@ -1,6 +1,13 @@
 /** A hub, two spokes with two applications each, another fleet and other people's things in one account: what there is to be reached. */
 import { databaseDigest, databaseName, databasePrefix, databaseTag } from "../../../lib/iam/databases.ts";
-import { clusterTag, fleetTag, principalTags, sharedNetworkTag } from "../../../lib/labels.ts";
+import {
+  clusterApiMaker,
+  clusterTag,
+  fleetTag,
+  madeByTag,
+  principalTags,
+  sharedNetworkTag,
+} from "../../../lib/labels.ts";
 import type { IamRequest } from "../../support/iam.ts";
 
 export const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
@@ -117,6 +124,8 @@ export const spokeTags = (spoke: string): Tags => ({
   ...tagsOf("fleet", spoke),
   [principalTags.cluster]: `fleet-spoke-${spoke}`,
 });
+/** What a cluster of Cluster API gives to everything that it makes. */
+export const clusterApiTags = (spoke: string): Tags => ({ ...spokeTags(spoke), [madeByTag]: clusterApiMaker });
 const hubTags = tagsOf("fleet", "hub");
 const otherTags = { ...tagsOf("other", "blue"), [principalTags.cluster]: "other-spoke-blue" };
 const hubProvider = iam("oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/HUB");
@@ -222,6 +231,11 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
       ...applications.map((app) => [`${app} of ${spoke}`, data(`fleet-spoke-${spoke}_${app}`)]),
     ]),
   ),
+  "machines of coral, which Cluster API made": [
+    ...machines(clusterApiTags("coral")),
+    ...retagging(clusterApiTags("coral")),
+    ...membership("fleet-spoke-coral"),
+  ],
   // A name that begins with another's.
   "payment of blue-2": data("fleet-spoke-blue-2_payment"),
   "payment-eu of blue": data("fleet-spoke-blue_payment-eu"),

@@ -1,7 +1,7 @@
 {{/* Name of the EKS cluster and of the objects: the AWS provider finds what it made by a tag with this name, so no other fleet in the account may have it. */}}
 {{- define "eks-cluster.name" -}}
 {{- $name := printf "%s-spoke-%s" .Values.cluster.fleet .Values.cluster.name -}}
-{{- /* A role's name has at most 64 characters, and -aws-ebs-csi-driver and -node-<pool> are appended. */ -}}
+{{- /* A role's name has at most 64 characters, and .aws-ebs-csi-driver and .node-<pool> are appended. */ -}}
 {{- if gt (len $name) 38 -}}
 {{- fail (printf "cluster %s must have at most 38 characters, for the names of its roles; got %d: choose a shorter cluster.name" $name (len $name)) -}}
 {{- end -}}
@@ -16,7 +16,7 @@
 
 {{/* Settings of EKS add-ons: what they make carries the tags too. */}}
 {{- define "eks-cluster.addonConfiguration" -}}
-{{- $tags := include "eks-cluster.tags" .root | fromJson -}}
+{{- $tags := merge (dict "fleet.internal/made-by" "cluster-api") (include "eks-cluster.tags" .root | fromJson) -}}
 {{- if eq .name "vpc-cni" -}}
 {{- dict "enableNetworkPolicy" "true" "env" (dict "ADDITIONAL_ENI_TAGS" (toJson $tags)) | toJson -}}
 {{- else if eq .name "aws-ebs-csi-driver" -}}
