@@ -177,23 +177,20 @@ export function githubRights(purpose: Purpose, scope: GitHubRolesScope): GitHubR
 export function githubBoundary(scope: Scope & { readonly fleet: string }): PolicyDocument {
   const name = arns(scope);
   const names = fleetNames(scope.fleet);
-  const changes = ["Add", "Attach", "Create", "Delete", "Detach", "Put", "Remove", "Set", "Tag", "Untag", "Update"];
   return policy(
     { Effect: "Allow", Action: ["*"], Resource: ["*"] },
     {
-      Sid: "RolesOfJobs",
+      // Everything but reads: verbs of IAM are many, and AWS adds some.
+      Sid: "RolesOfJobsAndUsers",
       Effect: "Deny",
-      Action: [...changes.map((verb) => `iam:${verb}*`), "iam:PassRole"],
-      Resource: [name.role(names.ciRole("*")), name.policy(names.ciRole("*")), name.oidcProvider(githubIssuer)],
+      NotAction: ["iam:Get*", "iam:List*"],
+      Resource: [
+        ...[name.role(names.ciRole("*")), name.policy(names.ciRole("*")), name.oidcProvider(githubIssuer)],
+        ...["user", "group", "mfa", "saml-provider"].map(
+          (kind) => `arn:${scope.partition}:iam::${scope.accountId}:${kind}/*`,
+        ),
+      ],
     },
-    {
-      Sid: "Users",
-      Effect: "Deny",
-      Action: changes.map((verb) => `iam:${verb}*`),
-      Resource: ["user", "group", "saml-provider"].map(
-        (kind) => `arn:${scope.partition}:iam::${scope.accountId}:${kind}/*`,
-      ),
-    },
-    { Sid: "OtherRoles", Effect: "Deny", Action: ["sts:AssumeRole"], Resource: ["*"] },
+    { Sid: "OtherRoles", Effect: "Deny", Action: ["sts:AssumeRole", "sts:AssumeRoot"], Resource: ["*"] },
   );
 }

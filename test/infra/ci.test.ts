@@ -12,6 +12,7 @@ import {
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import { allowed, readPolicy, trusts } from "../support/iam.ts";
 import { permits, type Session } from "../support/iam-effective.ts";
+import { actionFacts, actionsOf } from "../support/iam-reference.ts";
 import { type Run, runProject } from "../support/program.ts";
 
 /** The stack of the workflows' roles, against mocks: tokens as GitHub issues them, evaluated by the trust policies that the program registers. */
@@ -344,8 +345,29 @@ describe("the roles of workflows", () => {
       ["iam:CreateAccessKey", iam("user/admin")],
       ["iam:AddUserToGroup", iam("group/admins")],
       ["sts:AssumeRole", iam("role/fleet-hub-crossplane")],
+      ["sts:AssumeRoot", "arn:aws:iam::333333333333:root"],
     ] as const)
       expect(can(action, resource), action).toBe(false);
+    expect(can("iam:GetUser", iam("user/admin"))).toBe(true);
+  });
+
+  it("get only reads of users, groups, MFA devices and SAML providers, of all actions that AWS has for them", async () => {
+    const administrator: Session = {
+      ...session("apply"),
+      policy: { Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: ["*"], Resource: ["*"] }] },
+    };
+    const kinds = ["user", "group", "mfa", "saml-provider"];
+    const facts = await Promise.all((await actionsOf("iam:*")).map(actionFacts));
+    const permitted = facts.flatMap(({ name, types }) =>
+      types
+        .filter(({ key }) => kinds.includes(key))
+        .filter(({ key }) =>
+          permits(administrator, { action: name, resource: `arn:aws:iam::${account}:${key}/x`, context }),
+        )
+        .map(() => name),
+    );
+    expect(permitted).toContain("iam:GetUser");
+    expect(permitted.filter((name) => !/^iam:(Get|List)/.test(name))).toEqual([]);
   });
 
   it("use one provider of the account: a new one, or the existing one", () => {
