@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse, stringify } from "yaml";
+import { unfitForHelm } from "../helm.ts";
 import { isObject, type Manifest } from "../render/files.ts";
 import { isHelmRelease } from "../render/fleet.ts";
 import { documents } from "../render/render.ts";
@@ -61,28 +62,12 @@ class Unrendered extends Error {
   override name = "Unrendered";
 }
 
-/**
- * The values that a change may put on helm's command line: an argument that begins with - is an option (--post-renderer runs a program),
- * and helm takes a chart that is a path for a folder of this machine.
- */
-const forms = {
-  name: /^[a-z0-9][a-z0-9.-]*$/,
-  namespace: /^[a-z0-9][a-z0-9-]*$/,
-  chart: /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)*$/,
-  version: /^[\w.+*^~<>=|, -]+$/,
-  repository: /^(https|oci):\/\/[^\s/]/,
-} as const;
-
 /** @throws Unrendered */
 function checked(release: Release): Release {
-  for (const [member, form] of Object.entries(forms)) {
-    const value: unknown = release[member as keyof typeof forms];
-    if (typeof value !== "string" || !form.test(value))
-      throw new Unrendered(
-        `its ${member} is ${JSON.stringify(value)}, which is not passed to helm; it must match ${form.source}`,
-      );
-  }
-  return release;
+  const [unfit] = unfitForHelm(release);
+  if (unfit === undefined) return release;
+  const { member, value, form } = unfit;
+  throw new Unrendered(`its ${member} is ${JSON.stringify(value)}, which is not passed to helm; it must match ${form}`);
 }
 
 /** Helm's values `above` over those `below`. */

@@ -24,7 +24,7 @@ registry, and for Amazon ECR the AWS CLI: there it logs in, and creates the repo
   --registry REGISTRY  host, or host/path, as the stack's key registry
   --stack NAME         copy the composition function from the functionPackage of this stack, by stacks/Pulumi.NAME.yaml, and
                        create repositories with its tags; default: from that of every stack that sets it, and no tags
-  --repositories DIR   folder in which the GitOps repositories of the fleet lie side by side; default: the project's repos/
+  --repositories DIR   directory that contains gitops-system; default: the project's repos/
   --pull-through HOST[=ARN]
                        let a pull-through cache of Amazon ECR fetch the images of this upstream registry: the script creates its
                        rule and the repositories only. One of ${Object.keys(cacheable).join(", ")}.
@@ -47,8 +47,8 @@ export const options = {
 
 /** Files of the platform: what applications pull is not taken from the mirror. */
 const ofPlatform = /(^|\/)gitops-system\//;
-/** Images of pipelines have none; in a mirror each name begins with its host. */
-const hasHost = /^[^/]+[.:][^/]*\//;
+/** Images of pipelines have none; in a mirror each name begins with its host. A name that begins with - would be an option of crane. */
+const hasHost = /^[A-Za-z0-9][^/]*[.:][^/]*\//;
 
 /** Longest prefix of a pull-through cache (ECR API Reference, CreatePullThroughCacheRule). */
 const longestPrefix = 30;
@@ -105,7 +105,11 @@ export async function run(argv: readonly string[]): Promise<number> {
     "mirror",
     together(problems, [
       ...wrongRegistry,
-      ...folderProblems("--repositories", repositories, "a folder"),
+      ...folderProblems(
+        "--repositories",
+        repositories === undefined ? undefined : join(repositories, "gitops-system"),
+        "a directory that contains a clone of gitops-system",
+      ),
       ...(wrongRegistry.length > 0 ? [] : caches.flatMap((cache) => cacheProblems(cache, registry))),
     ]),
   );
@@ -122,9 +126,11 @@ export async function run(argv: readonly string[]): Promise<number> {
     "reference" in target && target.origins.some((origin) => ofPlatform.test(origin)) ? [target.reference] : [],
   );
   const images = [...new Set(named)].filter((reference) => hasHost.test(reference) && !reference.startsWith(host));
+  const { charts, problems: ofCharts } = chartReleases(folder);
+  refuse("mirror", ofCharts);
   const script = mirrorScript({
     registry,
-    charts: chartReleases(folder),
+    charts,
     images,
     tags,
     caches: new Map(caches.map((cache) => [cache.split("=")[0] as Cacheable, cache.split("=")[1] ?? ""])),

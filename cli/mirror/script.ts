@@ -58,7 +58,7 @@ function ecrFunctions({ registry, tags, caches }: Mirror): string[] {
     `aws ecr get-login-password --region ${place.region} | crane auth login ${host} --username AWS --password-stdin`,
     ...[...caches].map(([upstream, secret]) => {
       const prefix = `${path}${upstream}`;
-      const credential = secret === "" ? "" : ` --credential-arn ${secret}`;
+      const credential = secret === "" ? "" : ` --credential-arn ${quoted(secret)}`;
       return (
         `ecr describe-pull-through-cache-rules --ecr-repository-prefixes ${prefix} > /dev/null 2>&1 ||\n` +
         `  ecr create-pull-through-cache-rule --ecr-repository-prefix ${prefix} --upstream-registry-url ${cacheable[upstream].url}${credential} > /dev/null`
@@ -85,7 +85,7 @@ function imageFunction({ caches }: Mirror): string[] {
 }
 
 const chartFunction = ({ kubernetesVersion }: Mirror): string[] => [
-  "chart() { # name, version and repository; its values from standard input",
+  "chart() { # name, version, repository and values",
   "  local name=$1 version=$2 repository=$3",
   '  echo "chart $name $version"',
   "  case $repository in",
@@ -94,14 +94,15 @@ const chartFunction = ({ kubernetesVersion }: Mirror): string[] => [
   "  esac",
   '  create "charts/$name"',
   '  helm push "$work/$name-$version.tgz" "oci://$registry/charts"',
-  `  helm template "$name" "$work/$name-$version.tgz" --namespace "$name" --kube-version ${kubernetesVersion} --values - > "$work/rendered"`,
-  `  sed -nE 's#^.*${mark.replace(".", "[.]")}/([^" ,]+[:@][^" ,/]+).*$#\\1#p' "$work/rendered" | tr -d "'" >> "$work/images"`,
+  `  printf '%s' "$4" | helm template "$name" "$work/$name-$version.tgz" --namespace "$name" --kube-version ${kubernetesVersion} --values - > "$work/rendered"`,
+  `  sed -nE 's#^.*${mark.replace(".", "[.]")}/([A-Za-z0-9][^" ,]*[:@][^" ,/]+).*$#\\1#p' "$work/rendered" | tr -d "'" >> "$work/images"`,
   "}",
   "",
 ];
 
+/** Manifests are input: every value is one quoted word, which its content can't leave as it could a here-document. */
 const chartCall = ({ name, version, repository, values }: ChartRelease): string =>
-  `chart ${[name, version, repository].map(quoted).join(" ")} << 'VALUES'\n${stringify(values, { lineWidth: 0 })}VALUES`;
+  `chart ${[name, version, repository, stringify(values, { lineWidth: 0 })].map(quoted).join(" ")}`;
 
 /** The shell script that copies everything. */
 export function mirrorScript(mirror: Mirror): string {

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { type Mirror, mirrorScript } from "../../../cli/mirror/script.ts";
 
 const ecr = "111111111111.dkr.ecr.eu-west-1.amazonaws.com/mirror";
@@ -41,11 +42,12 @@ function calls(of: Mirror, repositoriesExist = false): string[] {
     "  - --image=mirror.invalid/quay.io/jetstack/solver:v2",
     "image: docker.io/other/image:1",
     "value: mirror.invalid/ghcr.io/fluxcd",
+    "image: mirror.invalid/--insecure:v1",
   ].join("\n");
   program("helm", `[ $1 != template ] || { cat > ${folder}/values-$2; cat << END\n${rendered}\nEND\n}`);
   const run = spawnSync("bash", ["--norc", "-c", mirrorScript(of)], {
     // No program of the machine is called by mistake: bash reads ~/.bashrc where its standard input is a socket.
-    env: { PATH: `${folder}:/usr/bin:/bin`, TMPDIR: folder },
+    env: { PATH: `${folder}:/usr/bin:/bin`, TMPDIR: folder, MARK: join(folder, "mark") },
     encoding: "utf8",
   });
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: "" });
@@ -88,6 +90,23 @@ describe("the script of fleet mirror", () => {
       expect.stringContaining("helm pull flux2 --repo https://charts.example --version 2.19.0 "),
       expect.stringContaining("helm pull oci://public.ecr.aws/karpenter/karpenter --version 1.15.2 "),
     ]);
+  });
+
+  it.each([
+    ["a line that ended the here-document", "VALUES\ntouch $MARK\ncat << 'VALUES'\n"],
+    ["quotes", "'; touch $MARK; echo '"],
+    ["double quotes", '"; touch $MARK; echo "'],
+    ["a command substitution", "$(touch $MARK)`touch $MARK`"],
+    ["a backslash before a quote", "\\'; touch $MARK #"],
+    ["control characters", "\0\r\n\u2028'\n; touch $MARK"],
+  ])("passes values with %s unchanged to helm and runs nothing", (_name, text) => {
+    for (const values of [{ key: text }, { [text]: 1 }, { list: [text] }, { deep: { key: `${text}\n` } }]) {
+      const chart = { name: "c", version: "1.0.0", repository: "https://charts.example", values };
+      calls({ ...mirror, charts: [chart] });
+      const folder = folders.at(-1) as string;
+      expect(existsSync(join(folder, "mark"))).toBe(false);
+      expect(parse(readFileSync(join(folder, "values-c"), "utf8"))).toEqual(values);
+    }
   });
 
   it("copies each image of a chart once, and none that the chart takes from upstream", () => {
