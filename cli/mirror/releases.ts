@@ -77,8 +77,6 @@ const ofHub: readonly ChartRelease[] = [
   },
 ];
 
-const textOf = (value: unknown): string => (value === undefined ? "" : String(value));
-
 /**
  * Returns every chart that a hub or a spoke installs, in each version that an environment has. Repositories of applications are not read:
  * clusters don't take their charts from the mirror.
@@ -105,7 +103,7 @@ export function chartReleases(folder: string): { readonly charts: ChartRelease[]
       const { chart, version, sourceRef } = manifest.spec?.chart?.spec ?? {};
       const { values, problems: ofValues } = valuesOf(manifest, manifests, known);
       const repositories = texts(urls.get(sourceRef?.name) ?? "", known) ?? [];
-      const found = (texts(textOf(version), known) ?? []).flatMap((each) =>
+      const found = (texts(String(version ?? ""), known) ?? []).flatMap((each) =>
         repositories.map((repository) => ({ chart, version: each, repository })),
       );
       problems.push(
