@@ -35,7 +35,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   kubeconfig: () => import("./kubeconfig/command.ts"),
   list: () => import("./list/command.ts"),
   mirror: () => import("./mirror/command.ts"),
-  "move-spokes": () => import("./spoke/move-spokes.ts"),
   "new-cluster": () => import("./spoke/new-cluster.ts"),
   "new-fleet": () => import("./fleet/new-fleet.ts"),
   "new-ring": () => import("./fleet/new-ring.ts"),

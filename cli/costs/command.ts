@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { chosenFleetProblems, foldersIn, refuseLooseSpokes, systemTemplate } from "../fleet/folders.ts";
+import { chosenFleetProblems, foldersIn, systemTemplate } from "../fleet/folders.ts";
 import { checkoutProblems } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { forProgram, type Output, outputHelp, outputOption, outputs } from "../output.ts";
@@ -51,11 +51,6 @@ export async function run(argv: readonly string[]): Promise<number> {
   const fleets = foldersIn(resolve(checkout, "clusters"));
   const named = values.fleet === undefined ? [] : chosenFleetProblems(values.fleet, fleets, checkout);
   refuse("costs", together(problems, isCheckout.length > 0 ? isCheckout : named));
-  refuseLooseSpokes("costs", checkout, {
-    key: "--repository",
-    what: "has spokes of no fleet",
-    remedy: "run fleet move-spokes with the name of the fleet that they belong to",
-  });
   const spokes = await spokeRows(checkout, values.fleet);
   const hub = values.stack === undefined ? undefined : await hubRow(projectRoot(), values.stack, values.fleet);
   refuse("costs", [...spokes.problems, ...(hub?.problems ?? [])]);

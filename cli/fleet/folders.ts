@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { hubFolder, spokeFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
@@ -11,7 +11,6 @@ import { refuse, together } from "../usage.ts";
 
 /** What only a checkout of gitops-system has. */
 export const systemTemplate = join("templates", "fleet");
-export const foldersGuide = "docs/guides/folders-of-a-fleet.md";
 
 /** Names of the folders in a folder, sorted; none if it does not exist. */
 export const foldersIn = (path: string): string[] =>
@@ -21,31 +20,6 @@ export const foldersIn = (path: string): string[] =>
         .map(({ name }) => name)
         .sort()
     : [];
-
-/** Folders of spokes that belong to no fleet, from when one repository had one hub. */
-export const looseSpokes = (checkout: string): string[] =>
-  foldersIn(join(checkout, "spokes")).filter((name) => existsSync(join(checkout, "spokes", name, "spoke.yaml")));
-
-/** @throws UsageError while there are such folders. */
-export function refuseLooseSpokes(
-  command: string,
-  checkout: string,
-  words: Pick<Problem, "key" | "what" | "remedy">,
-): void {
-  const loose = looseSpokes(checkout);
-  if (loose.length === 0) return;
-  const got = loose.map((name) => join("spokes", name)).join(", ");
-  refuse(command, [{ ...words, got, allowed: "spokes in spokes/<fleet>/<name>" }]);
-}
-
-/** The first line of the kustomization that fleet move-spokes leaves in the former place of a spoke. */
-export const movedTo = "# Moved to ";
-
-/** Whether a folder is what fleet move-spokes left of a spoke. */
-export const isLeftOver = (folder: string): boolean => {
-  const file = join(folder, "kustomization.yaml");
-  return existsSync(file) && readFileSync(file, "utf8").startsWith(movedTo);
-};
 
 /** Fleets in whose folder there is a spoke of this name. */
 export const fleetsOf = (checkout: string, spoke: string): string[] =>
@@ -75,14 +49,11 @@ export const workloadsTemplate = join("templates", "app");
 /** Whether a folder is a checkout of gitops-workloads. */
 export const isWorkloadsCheckout = (folder: string): boolean => isFolder(join(folder, workloadsTemplate));
 
-/** Names of a fleet's spokes in a checkout, including those that are not in a fleet's folder yet. */
+/** Names of a fleet's spokes in a checkout. */
 export const spokesIn = (checkout: string, fleet: string): string[] =>
-  [
-    ...foldersIn(join(checkout, spokesFolder(fleet))).filter((name) =>
-      existsSync(join(checkout, spokeFolder(fleet, name), "spoke.yaml")),
-    ),
-    ...looseSpokes(checkout),
-  ].sort();
+  foldersIn(join(checkout, spokesFolder(fleet))).filter((name) =>
+    existsSync(join(checkout, spokeFolder(fleet, name), "spoke.yaml")),
+  );
 
 /** Names of all spokes in a checkout, whatever their fleet. */
 export const spokesOfAll = (checkout: string): string[] =>
@@ -91,17 +62,13 @@ export const spokesOfAll = (checkout: string): string[] =>
 /** The problems of the fleet in which a spoke is to be created or changed. */
 export function fleetProblems(checkout: string, fleet: string): Problem[] {
   if (existsSync(join(checkout, hubFolder(fleet))) && existsSync(join(checkout, spokesFolder(fleet)))) return [];
-  const loose = looseSpokes(checkout);
   return [
     {
       key: "--fleet",
       what: "has no folders in this checkout",
       got: fleet,
       allowed: foldersIn(join(checkout, "clusters")).join(", ") || "(none)",
-      remedy:
-        loose.length > 0
-          ? `run fleet move-spokes ${fleet} first: ${loose.join(", ")} ${loose.length === 1 ? "is" : "are"} not in the folder of a fleet yet (${foldersGuide})`
-          : `run fleet new-fleet ${fleet} first, or name the fleet's stack or checkout (--stack, --repository)`,
+      remedy: `run fleet new-fleet ${fleet} first, or name the fleet's stack or checkout (--stack, --repository)`,
     },
   ];
 }
@@ -145,26 +112,16 @@ export async function writeFleetFiles(checkout: string, fleet: string): Promise<
   return missing.map(([path]) => path);
 }
 
-/** @throws UsageError when `checkout` is not a checkout of gitops-system, or `fleet` not the name of a fleet. @param told of the command line */
-export function requireFleet(command: string, checkout: string, fleet: string, told: readonly Problem[]): void {
-  refuse(
-    command,
-    together(told, [...checkoutProblems(checkout, "gitops-system", systemTemplate), ...fleetNameProblems(fleet)]),
-  );
-}
-
 /**
  * Creates the folders of a new fleet.
  * @param told problems of the command line
  * @returns the new files; none if all exist.
- * @throws UsageError, also while there are spokes outside a fleet's folder: their hub would read the new, empty folder and remove them.
+ * @throws UsageError when `checkout` is not a checkout of gitops-system, or `fleet` not the name of a fleet.
  */
 export async function newFleet(checkout: string, fleet: string, told: readonly Problem[] = []): Promise<string[]> {
-  requireFleet("new-fleet", checkout, fleet, told);
-  refuseLooseSpokes("new-fleet", checkout, {
-    key: "<fleet>",
-    what: "can't be made beside spokes of no fleet: their hub would read the new folder, and remove them",
-    remedy: `run fleet move-spokes with the name of the fleet that they belong to (${foldersGuide})`,
-  });
+  refuse(
+    "new-fleet",
+    together(told, [...checkoutProblems(checkout, "gitops-system", systemTemplate), ...fleetNameProblems(fleet)]),
+  );
   return writeFleetFiles(checkout, fleet);
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { bridgeData, type ClusterMetadata, clusterSecretName } from "../../lib/bridge.ts";
+import { hubFolder } from "../../lib/layout.ts";
 import { hubName, namespaces } from "../../lib/names.ts";
 import { credentialVariables, noCredentials, registrySecrets } from "../../lib/registries.ts";
 import { hubMetadata } from "./clusters.ts";
@@ -11,7 +12,6 @@ import { repositoryOf, sourceKey, tellUnresolved, valuesOf } from "./sources.ts"
 import { addSpokes, compositionRef } from "./spoke-steps.ts";
 import { Trees } from "./tree.ts";
 import { addStep, type FollowOptions, newWalk, type Walk } from "./walk.ts";
-import type { Workspace } from "./workspace.ts";
 
 /** Follows Flux from the hub's root Kustomization to the applications on every spoke. */
 export function follow(options: FollowOptions): RenderedFleet {
@@ -21,7 +21,7 @@ export function follow(options: FollowOptions): RenderedFleet {
   const builder = builderOf(options);
   const composing = { findings, hub, ...(handover ? { handover } : {}) };
   emit(walk, hub, bridge(hub));
-  addStep(walk, findings, root(workspace, fleet), walk.hub);
+  addStep(walk, findings, root(workspace.system, fleet), walk.hub);
   // On the last round optional sources are no longer waited for.
   for (const isLast of [false, true])
     while ([...walk.waiting].some((step) => take(walk, step, isLast, builder)) || addSpokes(walk, composing));
@@ -56,8 +56,8 @@ function emit({ hub }: Walk, { repositories }: ClusterMetadata, data: Values): v
 }
 
 /** The Kustomization that the Pulumi program makes. */
-function root(workspace: Workspace, fleet: string): Omit<Rendered, "by"> {
-  const folder = workspace.hubFolder(fleet);
+function root(system: string, fleet: string): Omit<Rendered, "by"> {
+  const folder = hubFolder(fleet);
   const metadata = { name: "flux-system", namespace: namespaces.flux };
   const spec = {
     path: `./${folder}`,
@@ -66,7 +66,7 @@ function root(workspace: Workspace, fleet: string): Omit<Rendered, "by"> {
     postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(hubName) }] },
   };
   const manifest = { apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization", metadata, spec };
-  const file = join(workspace.system, folder, "kustomization.yaml");
+  const file = join(system, folder, "kustomization.yaml");
   return { manifest, raw: manifest, place: () => ({ file, line: 1 }) };
 }
 

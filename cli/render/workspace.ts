@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseDocument } from "yaml";
 import { defaultVersion } from "../../functions/spoke/versions.ts";
-import { hubFolder, spokesFolder } from "../../lib/layout.ts";
-import { hubName } from "../../lib/names.ts";
+import { hubFolder, spokeFolder, spokesFolder } from "../../lib/layout.ts";
 import { imageAddon } from "../app/auto-update.ts";
 import { foldersIn } from "../fleet/folders.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
@@ -46,8 +45,6 @@ export interface Workspace {
   original(file: string): string;
   /** Makes the spoke of an environment again, with another Kubernetes version than the newest that the files name. */
   remake(environment: string, kubernetesVersion: string): void;
-  /** The folder that Flux on the hub of a fleet applies, from the top of gitops-system. */
-  hubFolder(fleet: string): string;
   remove(): void;
 }
 
@@ -76,18 +73,9 @@ function versionIn(system: string): string {
 /** Name of the fleet where the files say none. */
 export const madeUpFleet = "fleet";
 
-/** Where a repository of before fleets had folders has its one hub. */
-const oldHubFolder = hubFolder(hubName);
-
-/** Fleets that have a hub in a checkout of gitops-system; none where the project's own templates stand for them, or in the layout of one hub. */
+/** Fleets that have a hub in a checkout of gitops-system; none where the project's own templates stand for them. */
 export const fleetsIn = (system: string): string[] =>
-  foldersIn(join(system, "clusters")).filter(
-    (name) => name !== hubName && kustomizationFile(join(system, hubFolder(name))) !== undefined,
-  );
-
-/** Whether a checkout of gitops-system has one hub, and no folders of fleets. */
-const isOfOneHub = (system: string): boolean =>
-  fleetsIn(system).length === 0 && kustomizationFile(join(system, oldHubFolder)) !== undefined;
+  foldersIn(join(system, "clusters")).filter((name) => kustomizationFile(join(system, hubFolder(name))) !== undefined);
 
 function addFleet(system: string, fleet: string): void {
   for (const [part, folder] of [
@@ -100,16 +88,14 @@ function addFleet(system: string, fleet: string): void {
 }
 
 interface Specimen {
-  /** Folder of the fleet's spokes, from the top of gitops-system. */
-  readonly folder: string;
   readonly fleet: string;
   readonly environment: string;
   readonly region: string;
   readonly kubernetesVersion: string;
 }
 
-function addSpoke(system: string, { environment, fleet, region, kubernetesVersion, ...specimen }: Specimen): void {
-  const folder = join(system, specimen.folder, specimenName(environment));
+function addSpoke(system: string, { environment, fleet, region, kubernetesVersion }: Specimen): void {
+  const folder = join(system, spokeFolder(fleet, specimenName(environment)));
   instantiate(join(system, "templates", "spoke"), folder, {
     fleet,
     name: specimenName(environment),
@@ -220,15 +206,11 @@ export function openWorkspace(repos: string, { region, fleet }: WorkspaceOptions
   );
   const known = fleetsIn(system);
   const fleets = fleet !== undefined ? [fleet] : known.length > 0 ? known : [madeUpFleet];
-  const ofOneHub = isOfOneHub(system);
-  if (!ofOneHub && known.length === 0) for (const name of fleets) addFleet(system, name);
+  if (known.length === 0) for (const name of fleets) addFleet(system, name);
   const workspace = { folder, system, workloads, repositories, environments, fleets, hubAddons, notes };
   const remake = (environment: string, kubernetesVersion: string): void => {
     for (const name of fleets)
-      addSpoke(system, {
-        ...{ folder: ofOneHub ? "spokes" : spokesFolder(name), fleet: name },
-        ...{ environment, region: region?.(name, system) ?? anyRegion, kubernetesVersion },
-      });
+      addSpoke(system, { fleet: name, environment, region: region?.(name, system) ?? anyRegion, kubernetesVersion });
   };
   if (isFolder(join(system, "templates", "spoke"))) {
     const version = versionIn(system);
@@ -243,7 +225,6 @@ export function openWorkspace(repos: string, { region, fleet }: WorkspaceOptions
   return {
     ...workspace,
     original: (file) => (isBelow(folder, file) ? join(repos, source(repos, uncut(relative(folder, file)))) : file),
-    hubFolder: (name) => (ofOneHub ? oldHubFolder : hubFolder(name)),
     remake,
     remove: () => removeFiles(folder),
   };

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
-import { bareRepository, commitTo, hasPath, listFolder } from "../git/index.ts";
+import { bareRepository, commitTo, listFolder } from "../git/index.ts";
 import { fleetNames, namespaces, spokeApi, spokeFolder, spokeSync, spokesFolder } from "../product.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, objects, untilReady } from "./flux.ts";
@@ -14,9 +14,6 @@ import type { Report, Step } from "./steps.ts";
 /** Seconds for a change of a Spoke to arrive on the hub, and for all spokes to go. */
 const ARRIVAL_SECONDS = 300;
 const REMOVAL_SECONDS = 3600;
-
-/** The Kustomization with which Flux on the hub applied all spokes, before each had one of its own. */
-const FORMER = "spokes";
 
 /** kubectl on the hub while it runs; undefined before there is one, and when it is gone already. */
 async function runningHub(fleet: LocalFleet, report: Report): Promise<Kubectl | undefined> {
@@ -42,17 +39,7 @@ export async function unprotect(checkout: string, folders: readonly string[]): P
 
 /** Spokes that Flux did not apply: no folder in Git to remove. */
 export const withoutFolder = (spokes: readonly Spoke[]): Spoke[] =>
-  spokes.filter(
-    ({ metadata }) =>
-      ![FORMER, spokeSync(metadata.name)].includes(metadata.labels?.["kustomize.toolkit.fluxcd.io/name"] ?? ""),
-  );
-
-/** Folders of the fleet's spokes on the branch, with those of an instance of before fleets had folders. */
-function spokeFolders(bare: string, fleet: string): string[] {
-  const own = listFolder(bare, spokesFolder(fleet), "tree").map((name) => spokeFolder(fleet, name));
-  const loose = listFolder(bare, "spokes", "tree").map((name) => join("spokes", name));
-  return [...own, ...loose.filter((folder) => hasPath(bare, join(folder, "spoke.yaml")))];
-}
+  spokes.filter(({ metadata }) => metadata.labels?.["kustomize.toolkit.fluxcd.io/name"] !== spokeSync(metadata.name));
 
 /**
  * The way that docs/guides/remove-a-hub.md describes: take the protection off in a commit of its own, remove the folders in a
@@ -60,7 +47,7 @@ function spokeFolders(bare: string, fleet: string): string[] {
  * @param bare the repository gitops-system.
  */
 export async function removeThroughGit(bare: string, fleet: string, kubectl: Kubectl, report: Report): Promise<void> {
-  const folders = spokeFolders(bare, fleet);
+  const folders = listFolder(bare, spokesFolder(fleet), "tree").map((name) => spokeFolder(fleet, name));
   if (folders.length === 0 && (await spokesOf(kubectl)).length === 0) return report("the hub has no spokes");
 
   const allow = "Take deletion protection off the spokes, to remove them";

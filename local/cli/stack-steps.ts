@@ -13,21 +13,11 @@ import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
 import type { LocalFleet } from "./fleet.ts";
-import { finishFolders } from "./fleet-folders.ts";
 import { annotateAll, type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { gitConfig } from "./git-method.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { mirrorConfig } from "./mirrors.ts";
-import {
-  changeStack,
-  fleetNameOf,
-  helmOf,
-  outputsOf,
-  shellEnvironment,
-  sshOf,
-  surroundingsOf,
-  writeOverrides,
-} from "./pulumi.ts";
+import { changeStack, helmOf, outputsOf, shellEnvironment, sshOf, surroundingsOf, writeOverrides } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
 import { webhookStep } from "./webhook-step.ts";
@@ -193,24 +183,19 @@ const fluxStep: Step<LocalFleet> = {
   name: "wait until Flux has applied the repository",
   run: async (fleet, report, signal) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
-    const applied = async () => {
-      await reconcileNow(kubectl);
-      let revision = "";
-      await untilReady(
-        async () => {
-          // At each look: somebody may push meanwhile.
-          revision = await headRevision(fleet.instance(), "gitops-system");
-          return hubStates(kubectl, revision);
-        },
-        { seconds: FLUX_SECONDS, report, signal },
-      );
-      report(
-        `every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} by ${(await choicesOf(fleet.instance())).git}`,
-      );
-    };
-    await applied();
-    const bare = bareRepository(fleet.instance(), "gitops-system");
-    if (await finishFolders(bare, await fleetNameOf(fleet.stack), kubectl, report)) await applied();
+    await reconcileNow(kubectl);
+    let revision = "";
+    await untilReady(
+      async () => {
+        // At each look: somebody may push meanwhile.
+        revision = await headRevision(fleet.instance(), "gitops-system");
+        return hubStates(kubectl, revision);
+      },
+      { seconds: FLUX_SECONDS, report, signal },
+    );
+    report(
+      `every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} by ${(await choicesOf(fleet.instance())).git}`,
+    );
   },
 };
 

@@ -1,13 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { moveSpokes } from "../../cli/spoke/move.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { fetchNow } from "../support/cluster.ts";
 import { eventually, get, hub } from "./support/fleet.ts";
-import { record } from "./support/history.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import { REMOVAL_SECONDS, spoke, syncOf, system, untilGone, untilNoted, writeSpoke } from "./support/spokes.ts";
 
@@ -199,91 +197,37 @@ describe("broken spokes beside good ones", () => {
   });
 });
 
-describe("a fleet whose spokes one Kustomization applied", () => {
-  const CARRIED = ["carried-one", "carried-two"];
-  const former = "platform/hub/former.yaml";
-  const owner = async (name: string) => (await spoke(name)).metadata.labels["kustomize.toolkit.fluxcd.io/name"];
+describe("a folder that has lost its Kustomization", () => {
+  const name = "reverted";
+  const flux = join(folderOf(name), "flux");
+  const untilEachSpoke = (expected: Record<string, unknown>) =>
+    eventually(SYNC_SECONDS, async () =>
+      expect(conditionOf(await get(["kustomization", "each-spoke", "--namespace", "flux-system"]))).toMatchObject(
+        expected,
+      ),
+    );
 
   afterAll(async () => {
-    // The old one had found the other spokes, too: each takes its own back when it looks next.
-    for (const name of GOOD)
-      await hub.kubectl([
-        ...["annotate", "kustomization", spokeSync(name), "--namespace", "flux-system", "--overwrite"],
-        `reconcile.fluxcd.io/requestedAt=${Date.now()}`,
-      ]);
-    await untilApplied(...GOOD);
-    await repository.remove(...CARRIED.map(folderOf));
-    await push("Remove the spokes that were carried over");
-    for (const name of CARRIED) await untilGone(name);
-    await untilNoted(...CARRIED);
+    await repository.remove(folderOf(name));
+    await push("Remove the spoke that kept its folder");
+    await untilGone(name);
+    await untilNoted(name);
   });
 
-  test("is carried over by fleet move-spokes: each gets its own, and no Spoke is removed or changed", async () => {
-    // As the release before had it.
-    let now: Editable;
-    await repository.edit(former, (object) => {
-      now = object;
-      const sourceRef = { kind: "GitRepository", name: "gitops-system" };
-      const { deletionPolicy: _, ...spec } = object.spec;
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Flux
-      return { ...object, spec: { ...spec, sourceRef, path: "./spokes/${fleet}", prune: true } };
-    });
-    for (const name of CARRIED) {
-      await writeSpoke(repository, name, manifest(name));
-      await repository.remove(join(folderOf(name), "flux"));
-    }
-    await push("Apply all spokes by one Kustomization, as before");
-    await eventually(SYNC_SECONDS, async () => {
-      for (const name of CARRIED) expect(await owner(name)).toBe("spokes");
-    });
-    // What Git says of a Spoke; Crossplane still writes into the rest of its specification.
-    const fromGit = async (name: string) => {
-      const { metadata, spec } = await spoke(name);
-      const { crossplane: _, ...own } = spec;
-      return { uid: metadata.uid, spec: own };
-    };
-    const before = await Promise.all(CARRIED.map(fromGit));
-
-    const history = await record({ [spokeApi.kind]: spokeApi.apiVersion }, { labelSelector: "" });
-    try {
-      expect((await moveSpokes(repository.folder, "fleet")).made.toSorted()).toEqual(
-        CARRIED.map((name) => `${folderOf(name)}/flux/sync.yaml`),
-      );
-      await repository.write(former, now);
-      await push("Give each spoke a Kustomization");
-      await untilApplied(...CARRIED);
-      await eventually(SYNC_SECONDS, async () => {
-        const { metadata, status } = await get(["kustomization", "spokes", "--namespace", "flux-system"]);
-        expect(status.inventory?.entries ?? []).toEqual([]);
-        expect(status.observedGeneration).toBe(metadata.generation);
-      });
-      expect(await Promise.all(CARRIED.map(fromGit))).toEqual(before);
-      const changes = history.changes();
-      expect(changes.filter(({ type }) => type === "DELETED")).toEqual([]);
-      expect(changes.filter(({ object }) => object.metadata.deletionTimestamp !== undefined)).toEqual([]);
-    } finally {
-      history.stop();
-    }
-  });
-
-  test("is not removed by a revert: a folder that has lost its Kustomization keeps its Spoke, and Flux says what is missing", async () => {
-    const [name = ""] = CARRIED;
+  test("keeps its Spoke, and Flux says what is missing", async () => {
+    await writeSpoke(repository, name, manifest(name));
+    await push("Add the spoke");
+    await untilApplied(name);
     const { uid } = (await spoke(name)).metadata;
-    await repository.remove(join(folderOf(name), "flux"));
+    await repository.remove(flux);
     await push("Lose a Kustomization");
-    await eventually(SYNC_SECONDS, async () =>
-      expect(conditionOf(await get(["kustomization", "each-spoke", "--namespace", "flux-system"]))).toMatchObject({
-        status: "False",
-        message: expect.stringContaining(`Kustomization ${spokeSync(name)} is removed after its folder`),
-      }),
-    );
-    expect((await moveSpokes(repository.folder, "fleet")).made).toEqual([`${folderOf(name)}/flux/sync.yaml`]);
+    await untilEachSpoke({
+      status: "False",
+      message: expect.stringContaining(`Kustomization ${spokeSync(name)} is removed after its folder`),
+    });
+    await writeSpoke(repository, name, manifest(name));
     await push("Give it back");
-    await eventually(SYNC_SECONDS, async () =>
-      expect(conditionOf(await get(["kustomization", "each-spoke", "--namespace", "flux-system"]))).toMatchObject({
-        status: "True",
-      }),
-    );
+    await untilEachSpoke({ status: "True" });
     expect((await spoke(name)).metadata).toMatchObject({ uid });
     expect((await syncOf(name)).metadata.deletionTimestamp).toBeUndefined();
   });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { spokeSync } from "../../lib/layout.ts";
-import { build, documents, generated, type Manifest } from "./support/kustomize.ts";
+import { build, documents, type Manifest } from "./support/kustomize.ts";
 import { system as root } from "./support/spoke.ts";
 
 const applied = build(join(root, "platform", "hub"));
@@ -10,9 +10,7 @@ const steps = applied.filter(({ kind }) => kind === "Kustomization");
 const named = (name: string) => steps.find(({ metadata }) => metadata.name === name);
 /** The spokes come and go with their folders; the other steps are made of what a kustomization.yaml names. */
 const spokes = named("each-spoke");
-/** Applied the spokes once. */
-const former = named("spokes");
-const platform = steps.filter((step) => step !== spokes && step !== former);
+const platform = steps.filter((step) => step !== spokes);
 const generators = applied.filter(({ kind }) => kind === "ArtifactGenerator");
 const [sync] = documents(join(root, "templates", "spoke", "flux", "sync.yaml"));
 
@@ -38,7 +36,7 @@ describe("platform/hub, what Flux on the hub applies", () => {
     const artifacts = generators.flatMap(({ spec }) => spec.artifacts);
     const names = artifacts.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    for (const { spec } of [...platform, spokes as Manifest, former as Manifest]) {
+    for (const { spec } of [...platform, spokes as Manifest]) {
       const artifact = artifacts.find(({ name }) => name === spec.sourceRef.name);
       const folders = artifact?.copy.map(({ from }: { from: string }) => from.replace(/^@system/, "."));
       expect(
@@ -79,11 +77,6 @@ describe("the spokes", () => {
     const hours = /^(\d+)h$/.exec(sync?.spec.timeout)?.[1];
     expect(Number(hours)).toBeGreaterThanOrEqual(24);
     expect(sync?.metadata.name.replace("__name__", "blue")).toBe(spokeSync("blue"));
-  });
-
-  test("are let go of by the Kustomization that applied them all, which removes nothing, not even when it goes itself", () => {
-    expect(former?.spec).toMatchObject({ prune: false, deletionPolicy: "Orphan", path: "./platform/hub/former" });
-    expect(generated(join(root, "platform", "hub", "former"))).toEqual([]);
   });
 
   test("hold up no commit while one of them can't come up, and are gone when their removal ends", () => {

@@ -5,7 +5,7 @@ import { hubFolder, spokeFolder, spokesFolder } from "../../../lib/layout.ts";
 import { namespaces } from "../../../lib/names.ts";
 import { receiverName } from "../../../lib/receivers.ts";
 import { spokeNameRule } from "../../../lib/spoke.ts";
-import { foldersGuide, foldersIn, isLeftOver, looseSpokes } from "../../fleet/folders.ts";
+import { foldersIn } from "../../fleet/folders.ts";
 import { filesBelow } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import { isSpoke, type RenderedFleet } from "../../render/fleet.ts";
@@ -14,17 +14,8 @@ import { kustomizationFile } from "../../render/tree.ts";
 /** Every spoke belongs to one fleet, by its folder and by its label, and the fleet has a hub. */
 
 export function checkFleets(system: string, fleet: RenderedFleet, findings: Findings): void {
-  const loose = looseSpokes(system);
-  for (const spoke of loose)
-    findings.add(
-      "fleet",
-      { file: join(system, "spokes", spoke, "spoke.yaml"), line: 1 },
-      `spokes/${spoke} is in no fleet's folder: no hub reads it there, and a hub that used to would remove the spoke`,
-      `run fleet move-spokes <fleet> (${foldersGuide}); move a spoke that never existed to spokes/<fleet>/${spoke}`,
-    );
-  const folders = foldersIn(join(system, "spokes")).filter((name) => !loose.includes(name));
-  for (const name of folders)
-    if (!isLeftOver(join(system, "spokes", name)) && !kustomizationFile(join(system, hubFolder(name))))
+  for (const name of foldersIn(join(system, "spokes")))
+    if (!kustomizationFile(join(system, hubFolder(name))))
       findings.add(
         "fleet",
         { file: filesBelow(join(system, spokesFolder(name)))[0] ?? join(system, spokesFolder(name)), line: 1 },
@@ -32,7 +23,7 @@ export function checkFleets(system: string, fleet: RenderedFleet, findings: Find
         `run fleet new-fleet ${name}, or move the spokes to the folder of their fleet`,
       );
   checkSyncs(system, fleet, findings);
-  checkLabels(system, fleet, findings);
+  checkLabels(fleet, findings);
   checkReceivers(fleet, findings);
 }
 
@@ -57,21 +48,19 @@ function checkSyncs(system: string, { name: fleet, hub }: RenderedFleet, finding
         "fleet",
         { file: join(folder, "spoke.yaml"), line: 1 },
         `${spokeFolder(fleet, name)} has no flux/sync.yaml, the Kustomization that applies the spoke: no hub reads the folder`,
-        `run fleet move-spokes ${fleet}, which adds it`,
+        `restore it from Git, or copy templates/spoke/flux there and replace __name__ and __fleet__`,
         hub.name,
       );
   }
 }
 
 /** The rule of the admission policy spoke-fleet, for a Spoke in the folder of its fleet. */
-function checkLabels(system: string, fleet: RenderedFleet, findings: Findings): void {
+function checkLabels(fleet: RenderedFleet, findings: Findings): void {
   for (const { manifest, place } of fleet.hub.objects) {
     const { metadata } = manifest;
     if (!isSpoke(manifest)) continue;
     const got = metadata.labels?.[labelKeys.fleet];
-    // A Spoke that is not in a fleet's folder yet has no label: the move adds it.
-    if (got === fleet.name || (got === undefined && existsSync(join(system, "spokes", metadata.name, "spoke.yaml"))))
-      continue;
+    if (got === fleet.name) continue;
     findings.add(
       "fleet",
       place(["metadata", "labels", labelKeys.fleet]),

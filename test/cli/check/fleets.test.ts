@@ -276,33 +276,3 @@ test("a Composition names namespaces of spokes for Argo CD; one of the platform 
     { rule: "schema", problem: expect.stringContaining("argocd.namespaces.0: is a namespace of the platform") },
   ]);
 });
-
-test("a fleet of before fleets had folders is compiled as its hub has it, and its spokes are told to move", () => {
-  const repository = "kind: GitRepository\n    name: gitops-system";
-  const text = spoke("blue", "10.70.0.0/18").filter(({ file }) => file.startsWith("gitops-system/spokes/"));
-  const old = [
-    { ...fleetFolder("hub"), file: "gitops-system/clusters/hub/kustomization.yaml" },
-    // One Kustomization applied all spokes.
-    { file: "gitops-system/platform/hub/kustomization.yaml", from: "  - spokes.yaml\n", to: "" },
-    { file: "gitops-system/platform/hub/former.yaml", from: /kind: ExternalArtifact\n {4}name: .*/, to: repository },
-    {
-      file: "gitops-system/platform/hub/former.yaml",
-      from: /path: .*/,
-      to: "path: ./spokes\n  dependsOn:\n    - name: platform-api",
-    },
-    { file: "gitops-system/spoke-bootstrap/steps/secrets.yaml", from: /\$\{fleet\}\//, to: "" },
-    {
-      file: "gitops-system/spoke-bootstrap/steps/secrets.yaml",
-      from: /kind: ExternalA.*\n {4}name: .*/,
-      to: repository,
-    },
-    ...text.map((change) => ({ ...change, file: change.file.replace("spokes/fleet/", "spokes/") })),
-  ];
-  withChanges(old, (folder) => {
-    const { clusters, findings } = check({ repos: folder, build: buildText });
-    expect(clusters).toContain("blue");
-    expect(findings.map(({ problem }) => problem)).toEqual([
-      expect.stringContaining("spokes/blue is in no fleet's folder"),
-    ]);
-  });
-});

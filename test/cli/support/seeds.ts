@@ -748,18 +748,6 @@ export const fleetSeeds: readonly Seed[] = [
     clusters: ["hub"],
   },
   {
-    fault: "a spoke in no fleet's folder",
-    changes: [
-      { file: "gitops-system/spokes/loose/spoke.yaml", to: "apiVersion: fleet.internal/v1alpha1\nkind: Spoke\n" },
-    ],
-    rule: "fleet",
-    file: "gitops-system/spokes/loose/spoke.yaml",
-    on: "apiVersion:",
-    problem:
-      "spokes/loose is in no fleet's folder: no hub reads it there, and a hub that used to would remove the spoke",
-    clusters: [],
-  },
-  {
     fault: "spokes of a fleet without a hub",
     changes: [{ file: "gitops-system/spokes/orphans/README.md", to: "# Spokes\n" }],
     rule: "fleet",

@@ -72,7 +72,7 @@ describe("removing spokes", () => {
   });
 
   test("knows which did not come from Git", () => {
-    const labels = { "kustomize.toolkit.fluxcd.io/name": "spokes" };
+    const labels = { "kustomize.toolkit.fluxcd.io/name": "spoke-blue" };
     const fromGit: Spoke = { metadata: { name: "blue", labels }, spec: {} };
     expect(withoutFolder([fromGit, spoke("by-hand")])).toEqual([spoke("by-hand")]);
   });
@@ -85,7 +85,7 @@ describe("removing all spokes through Git", () => {
   function hub(bare: string, byHand: Spoke[] = []) {
     const spokes = () =>
       listFolder(bare, folder, "tree").map((name) => ({
-        metadata: { name, labels: { "kustomize.toolkit.fluxcd.io/name": "spokes" } },
+        metadata: { name, labels: { "kustomize.toolkit.fluxcd.io/name": `spoke-${name}` } },
         spec: parse(git(bare, ["show", `main:${folder}/${name}/spoke.yaml`])).spec,
       }));
     const deleted: string[] = [];
@@ -118,10 +118,10 @@ describe("removing all spokes through Git", () => {
     expect(listFolder(bare, folder, "blob")).toEqual(["README.md"]);
   });
 
-  test("removes those too that lie as they did before fleets had folders, and none of another fleet", async () => {
-    const bare = repository({ green: "spec: {}\n", "../old": "spec: {}\n", "../fleet-prod/pink": "spec: {}\n" });
+  test("removes no spoke of another fleet", async () => {
+    const bare = repository({ green: "spec: {}\n", "../fleet-prod/pink": "spec: {}\n" });
     await removeThroughGit(bare, "fleet", hub(bare).kubectl, () => {});
-    expect(log(bare)).toEqual(["Remove green, old"]);
+    expect(log(bare)).toEqual(["Remove green"]);
     expect(listFolder(bare, "spokes", "tree").sort()).toEqual(["fleet", "fleet-prod"]);
   });
 
