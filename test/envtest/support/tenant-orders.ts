@@ -163,6 +163,65 @@ const created: Cases = [
   },
 ];
 
+const foreignKey = "arn:aws:kms:us-east-1:999999999999:key/1";
+/** What a table can be filled from and copied to, as Crossplane's definition of it has it. */
+const copies: Readonly<Record<string, unknown>> = {
+  globalTableWitness: { regionName: "us-west-2" },
+  importTable: {
+    inputFormat: "CSV",
+    s3BucketSource: { bucket: "evil", bucketOwner: "999999999999" },
+  },
+  replica: [{ regionName: "attacker.example/x#" }],
+  restoreBackupArn: `arn:aws:dynamodb:us-east-1:000000000000:table/${others}_t/backup/1`,
+  restoreSourceName: `${others}_t`,
+  restoreSourceTableArn: `arn:aws:dynamodb:us-west-2:000000000000:table/${others}_t`,
+};
+const keyOfTable = (place: string, serverSideEncryption: object) =>
+  table({ externalName: `${own}_t`, [place]: { serverSideEncryption: { enabled: true, ...serverSideEncryption } } });
+const keyOfQueue = (kmsMasterKeyId: string) => queue({ forProvider: { name: `${own}_q`, kmsMasterKeyId } });
+const roleAt = (path: string, more: Order = {}) =>
+  role({ externalName: own, forProvider: { assumeRolePolicy: policy, tags: roleTags, path }, ...more });
+const ownKeys = "applications use keys of AWS: of serverSideEncryption set enabled only";
+
+const confined: Cases = [
+  ...["forProvider", "initProvider"].flatMap((place) => [
+    ...Object.entries(copies).map(([field, value]) => ({
+      title: `a table with ${field} in ${place}`,
+      object: table({ externalName: `${own}_t`, [place]: { [field]: value } }),
+      refused: `writeCapacity; got ${field}`,
+    })),
+    ...[{ kmsKeyArn: foreignKey }, { kmsKeyArnRef: { name: "key" } }].map((key) => ({
+      title: `a table with ${Object.keys(key).join()} in ${place}`,
+      object: keyOfTable(place, key),
+      refused: ownKeys,
+    })),
+    { title: `a table with a key of AWS in ${place}`, object: keyOfTable(place, {}) },
+  ]),
+  { title: "a queue with SQS's key", object: keyOfQueue("alias/aws/sqs") },
+  ...[foreignKey, "alias/billing"].map((key) => ({
+    title: `a queue with the key ${key}`,
+    object: keyOfQueue(key),
+    refused: ownKeys,
+  })),
+  {
+    title: "a role with managed policies",
+    object: role({
+      externalName: own,
+      forProvider: { assumeRolePolicy: policy, tags: roleTags, managedPolicyArns: ["arn:aws:iam::aws:policy/x"] },
+    }),
+    refused: "permissionsBoundary, tags; got managedPolicyArns",
+  },
+  { title: "a role with the fleet's path", object: roleAt("/") },
+  ...[`/${others}_x/`, "/team/"].flatMap((path) => [
+    { title: `a role with the path ${path}`, object: roleAt(path), refused: `must be /, got ${path}` },
+    {
+      title: `a role with the path ${path} in initProvider`,
+      object: roleAt("/", { initProvider: { path } }),
+      refused: `must be /, got /, ${path}`,
+    },
+  ]),
+];
+
 const shared: Cases = [
   { title: "a dead letter queue of its own", object: redriven(redrive(arn(`${own}_dead`))) },
   {
@@ -260,7 +319,22 @@ const tagged = (object: Requested, change: Record<string, unknown>) => ({
 });
 const going = "is being removed: its spec and annotations stay as they are";
 
+const replicated = kept(
+  table({
+    externalName: `${own}_t`,
+    managementPolicies: ["Observe"],
+    forProvider: { replica: [{ regionName: "us-west-2" }] },
+  }),
+);
+
 const changed: Cases = [
+  {
+    title: "a table that gets a replica",
+    from: tableBefore,
+    object: replicated,
+    refused: "writeCapacity; got replica",
+  },
+  { title: "a field that Crossplane's provider writes", from: tableBefore, object: replicated, by: provider },
   {
     title: "its table that is changed",
     from: tableBefore,
@@ -377,6 +451,11 @@ const left: Cases = [
 /** Changes of what a namespace ordered before it was narrowed, which no API server lets in at first. */
 export const orderedBefore: Cases = [
   {
+    title: "a change of a table that has a field which the provider wrote",
+    from: replicated,
+    object: tagged(replicated, { forProvider: { region, replica: [{ regionName: "us-west-2" }], hashKey: "id" } }),
+  },
+  {
     title: "a change of a queue that was ordered before its namespace was narrowed to tables",
     from: queueOf("ledger"),
     object: queueOf("ledger", { delaySeconds: 5 }),
@@ -386,6 +465,7 @@ export const orderedBefore: Cases = [
 export const tenantOrders: Cases = [
   ...created,
   ...inOtherRegions("forProvider"),
+  ...confined,
   ...shared,
   ...narrowed,
   ...changed,
