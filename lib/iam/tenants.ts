@@ -86,7 +86,11 @@ export function tenantBoundary(scope: Scope): PolicyDocument {
   const { bucket, table, queue, role } = arns(scope);
   const [cluster, namespace] = [principalTag(principalTags.cluster), principalTag(principalTags.namespace)];
   const own = `${tenantPrefix(cluster)}${namespace}`;
-  const ofRole: Condition = { ArnLike: { "aws:PrincipalArn": [role(own), role(`${own}_*`)] } };
+  // `*` matches a slash too, and a role with a path of its own has the ARN `role/<path><name>`.
+  const ofRole: Condition = {
+    ArnLike: { "aws:PrincipalArn": [role(own), role(`${own}_*`)] },
+    ArnNotLike: { "aws:PrincipalArn": role(`${own}_*/*`) },
+  };
   return policy(
     {
       Sid: "OwnTablesAndQueues",

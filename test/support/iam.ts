@@ -46,6 +46,7 @@ const operators: Record<string, (actual: string | undefined, allowed: readonly s
   ArnEqualsIfExists: (actual, allowed) =>
     actual === undefined || allowed.some((pattern) => arnMatches(pattern, actual)),
   ArnLike: (actual, allowed) => actual !== undefined && allowed.some((pattern) => arnMatches(pattern, actual)),
+  ArnNotLike: (actual, refused) => actual === undefined || !refused.some((pattern) => arnMatches(pattern, actual)),
 };
 
 type Context = Readonly<Record<string, string>>;

@@ -843,6 +843,13 @@ describe("the boundary of applications", () => {
     expect(allowed(boundary, { ...receive, resource: queue("fleet-spoke-blue_billing_events") })).toBe(false);
   });
 
+  it("knows a role by its name, not by a path that begins like another application's role", () => {
+    const shop = as("fleet-spoke-blue", "shop");
+    expect(get("fleet-spoke-blue_shop_orders", "fleet-spoke-blue_shop", shop)).toBe(true);
+    for (const path of ["fleet-spoke-blue_payment_x", "fleet-spoke-blue_payment_x/y"])
+      expect(get("fleet-spoke-blue_payment_orders", `${path}/fleet-spoke-blue_shop`, payment), path).toBe(false);
+  });
+
   it("ends at the buckets of the role's own cluster and namespace, in the account, and at what their objects were before", () => {
     const call = (action: string, resource: string, more: Record<string, string> = {}) =>
       allowed(boundary, {
