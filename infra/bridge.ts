@@ -15,7 +15,7 @@ import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
 import { noDatabases } from "../lib/iam/databases.ts";
 import { hubFolder } from "../lib/layout.ts";
 import { fleetNames, type HubIdentity, hubName, hubSealingScope } from "../lib/names.ts";
-import { registrySecrets } from "../lib/registries.ts";
+import { digestOf, registrySecrets, withoutDigest } from "../lib/registries.ts";
 import type { AwsAccount } from "./account.ts";
 import { spokePlaces } from "./accounts.ts";
 import { argocdElsewhere } from "./argocd.ts";
@@ -131,7 +131,8 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         },
         chartsRegistry: settings.chartsRegistry,
         fleetSize: settings.fleetSize,
-        functionPackage: settings.functionPackage,
+        functionPackage: withoutDigest(settings.functionPackage),
+        functionDigest: digestOf(settings.functionPackage),
         imagesRegistry: settings.imagesRegistry,
         packagesRegistry: settings.packagesRegistry,
         pullSecrets: settings.pullSecret ? [registrySecrets.pull] : [],

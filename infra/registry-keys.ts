@@ -2,11 +2,11 @@ import { createPublicKey } from "node:crypto";
 import type { PackageVerification } from "../components/package-verification.ts";
 import { fromJson, isRecord, type Key, listOf, reads, secret, slug, text } from "./forms.ts";
 
-/** Name of a repository in the OCI distribution spec ("Pulling manifests"), after a host with a dot or a port. */
+/** Name of a repository in the OCI distribution spec ("Pulling manifests"), after a host with a dot or a port, and the digest of its package. */
 const repository = text(
-  /^[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/,
-  "host/path in lower case, without a scheme, a tag or a digest",
-  "ghcr.io/<owner>/function-spoke",
+  /^[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+(@sha256:[0-9a-f]{64})?$/,
+  "host/path in lower case, without a scheme or a tag, followed by @sha256:<64 hexadecimal digits>, the digest that hubs pull",
+  "ghcr.io/<owner>/function-spoke@sha256:<digest>",
 );
 
 /** An entry of `auths`, as kubelet and Crossplane's keychain read it: user and password, or both together in base64. */

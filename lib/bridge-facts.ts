@@ -174,6 +174,13 @@ export const fleetFacts = {
   pullSecrets: fact("pull_secret_names", "Secrets with which images and packages are pulled", is.list),
   fleetSize: fact("fleet_size", "size of the controllers: minimal, small, medium or large", is.name, "small"),
   functionPackage: fact("function_package", "package of the composition function, without version", is.repository),
+  functionDigest: forHub(
+    fact(
+      "function_digest",
+      "digest of that package, which the hub pulls regardless of its tag; empty without one",
+      is.digest,
+    ),
+  ),
   secretsKeyArn: fact(
     "secrets_kms_key_arn",
     "KMS key under which the fleet's sealing keys and Git credentials are encrypted",

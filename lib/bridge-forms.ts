@@ -132,6 +132,7 @@ export const is = {
   chartsProvider: { ...oneOf(["generic", "aws"], "generic"), absent: "generic" },
   mirror: text("URL, or empty", "^([a-z+]+://.+)?$", ""),
   repository: text("OCI repository without a tag", "^[^/@\\s]+(/[^/:@\\s]+)+$", "ghcr.io/example/function-spoke"),
+  digest: { ...text("`@` and the digest of an image, or empty", "^(@sha256:[0-9a-f]{64})?$", ""), absent: "" },
   revision: text("branch", "^\\S+$", "main"),
   prefix: text("name that ends with a hyphen", `^${name}-$`, "fleet-spoke-"),
   /** A registry and path, in Git with the slash that stands before an upstream name. */

@@ -44,17 +44,23 @@ const ecr =
 /** Host of a registry or repository without a scheme, with its port. */
 export const hostOf = (name: string): string => name.split("/")[0] as string;
 
+/** A repository without the digest that may follow it. */
+export const withoutDigest = (repository: string): string => repository.replace(/@.*$/, "");
+
+/** The digest after a repository, with its `@`; empty without one. */
+export const digestOf = (repository: string): string => /@.*$/.exec(repository)?.[0] ?? "";
+
 /** Where a registry, or a repository in it, is in Amazon ECR. */
 export interface EcrPlace {
   readonly account: string;
   readonly region: string;
-  /** What follows the host, without a slash at its beginning; empty for the registry itself. */
+  /** What follows the host, without a slash at its beginning and without a digest; empty for the registry itself. */
   readonly path: string;
 }
 
 /** The place of a registry in Amazon ECR; undefined for another registry. */
 export function ecrPlace(registry: string): EcrPlace | undefined {
-  const { account, region, path = "" } = ecr.exec(registry)?.groups ?? {};
+  const { account, region, path = "" } = ecr.exec(withoutDigest(registry))?.groups ?? {};
   return account === undefined || region === undefined ? undefined : { account, region, path };
 }
 

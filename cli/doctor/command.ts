@@ -21,7 +21,7 @@ import { checkLogin } from "./login.ts";
 import { checkNetwork, checkProxy } from "./network.ts";
 import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
-import { checkReferences } from "./references.ts";
+import { checkFunctionDigest, checkReferences } from "./references.ts";
 import { asData, asText } from "./report.ts";
 import { checkRolePath } from "./role-path.ts";
 import { checkSecrets } from "./secrets.ts";
@@ -55,7 +55,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
                  environments at GitHub restrict branches and require reviewers; the self-hosted runner takes only jobs of
                  the main branch
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials;
-                 from Amazon ECR with yours, where pulumi needs a login
+                 from Amazon ECR with yours, where pulumi needs a login; the hub pulls the composition function by its digest
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
   --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi
@@ -169,7 +169,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
 }
 
 async function checkPackages(stack: Stack, { root, connect, env, offline, run }: World): Promise<Finding[]> {
-  const ofEcr = checkEcr(stack, env);
+  const ofEcr = [...checkFunctionDigest(stack.settings), ...checkEcr(stack, env)];
   if (offline) return [...ofEcr, note("packages", "are not checked", "run this without --offline")];
   const today = new Date().toISOString().slice(0, 10);
   const { login, findings } = ecrLogins(run);

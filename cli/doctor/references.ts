@@ -1,5 +1,5 @@
 import type { Readable } from "../../infra/settings.ts";
-import { isEcr } from "../../lib/registries.ts";
+import { digestOf, isEcr, withoutDigest } from "../../lib/registries.ts";
 import { projectReferences } from "../upstream/project.ts";
 import { collected, type Reference, title } from "../upstream/references.ts";
 import { type Outcome, type ResolveOptions, resolve } from "../upstream/resolve.ts";
@@ -63,8 +63,27 @@ function admittedBy(reference: Reference, encrypted: readonly string[]): string 
 /** How to publish the composition function, the one package that nobody else publishes; undefined for another reference. */
 function publication(reference: Reference, { functionPackage }: Readable): string | undefined {
   const isFunction =
-    "reference" in reference && functionPackage && reference.reference.startsWith(`${functionPackage}:`);
+    "reference" in reference && functionPackage && reference.reference.startsWith(`${withoutDigest(functionPackage)}:`);
   return isFunction ? "publish it (docs/guides/function-package.md)" : undefined;
+}
+
+/**
+ * Whether the hub pulls the function by its digest. A workflow of any branch that requests `packages: write` can move the tags of a package that is
+ * linked to its repository (GitHub Docs, "Configuring a package's access control and visibility": the repository's workflows inherit access).
+ */
+export function checkFunctionDigest({ functionPackage = "" }: Readable): Finding[] {
+  if (functionPackage === "") return [];
+  if (digestOf(functionPackage) !== "") return [ok("functionPackage", "is pulled by its digest")];
+  const todo = `pulumi config set functionPackage ${functionPackage}@sha256:<digest>, which the release and crane push print (docs/guides/function-package.md)`;
+  return isEcr(functionPackage)
+    ? [
+        note(
+          "functionPackage",
+          "has no digest, and Amazon ECR lets a tag move unless the repository's tags are immutable",
+          todo,
+        ),
+      ]
+    : [wrong("functionPackage", "has no digest: whoever can push to the package decides what the hub runs", todo)];
 }
 
 function finding(

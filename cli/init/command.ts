@@ -39,7 +39,8 @@ exists already stays as it is, and any difference from what would be written is 
   --vpc-id ID                existing VPC to use, instead of one that the stack makes; with it:
   --private-subnet-id ID     subnet of that VPC for the hub. Give two or more, in different zones
   --egress-cidr CIDR         public address by which that VPC reaches the internet. Can be given more than once
-  --function-package NAME    where the composition function is published; default: this project's
+  --function-package NAME    the composition function's package, with the digest that the hub pulls:
+                             ghcr.io/acme/function-spoke@sha256:…; default: this project's, without a digest
                              (docs/guides/function-package.md)
   --project-url URL          where this project's copy is pushed to, of which workflows and pipelines of the repositories run this
                              checkout's commit; default: its remote origin (docs/guides/pull-requests-of-repositories.md)

@@ -4,7 +4,7 @@ import functionSpoke from "../../functions/spoke/package.json" with { type: "jso
 import { isGitHubCloud } from "../../lib/github-api.ts";
 import { hubFolder } from "../../lib/layout.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
-import { ecrPlace, hostOf } from "../../lib/registries.ts";
+import { digestOf, ecrPlace, hostOf } from "../../lib/registries.ts";
 import { quoted } from "../shell.ts";
 import { hasPipeline, type ProjectCopy, pipelinesGuide, placeOf, sampleApp } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
@@ -106,19 +106,22 @@ function registryOf(functionPackage: string): { readonly pull: string; readonly 
 }
 
 /** How the composition function's package gets to the registry from which the stack pulls it. */
-function publication({ functionPackage }: InitRequest): Step {
+function publication({ functionPackage, stack }: InitRequest): Step {
   if (functionPackage === undefined)
     return {
       what: "Check that the hub can pull the composition function's package, or publish one of your own: docs/guides/function-package.md",
       commands: [],
     };
   const { pull, commands } = registryOf(functionPackage);
+  if (digestOf(functionPackage) !== "")
+    return { what: `Check that the hub can pull ${functionPackage}: docs/guides/function-package.md`, commands: [] };
   return {
-    what: `Publish the composition function, unless you have; ${pull}`,
+    what: `Publish the composition function, unless you have, and set the digest that crane push prints; ${pull}`,
     commands: [
       "npx node functions/spoke/package/main.ts",
       ...commands,
       `crane push --index <the second word that it prints> ${functionPackage}:v${functionSpoke.version}`,
+      `# in stacks/Pulumi.${stack}.yaml, functionPackage: ${functionPackage}@sha256:<digest>`,
     ],
   };
 }

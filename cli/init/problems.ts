@@ -68,7 +68,7 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   },
   functionPackage: {
     flag: "--function-package",
-    remedy: "name the package without a tag (docs/guides/function-package.md)",
+    remedy: "give the name with its digest that crane push prints (docs/guides/function-package.md)",
   },
 };
 

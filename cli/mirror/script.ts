@@ -73,12 +73,13 @@ function imageFunction({ caches }: Mirror): string[] {
   const cached = [...caches.keys()].map((upstream) => `${upstream}/*`).join("|");
   return [
     "image() { # reference",
-    `  local name=\${1%@*}`,
-    `  [[ \${name##*/} != *:* ]] || name=\${name%:*}`,
+    `  local name=\${1%@*} target=$1`,
+    "  # A reference with tag and digest is copied by its digest, and gets its tag.",
+    `  [[ \${name##*/} != *:* ]] || { target=$name; name=\${name%:*}; }`,
     '  echo "image $1"',
     '  create "$name"',
     ...(cached === "" ? [] : [`  case $1 in ${cached}) return ;; esac`]),
-    '  crane copy "$1" "$registry/$1"',
+    '  crane copy "$1" "$registry/$target"',
     "}",
     "",
   ];

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { parse } from "yaml";
 import { charts, kubernetesReleases, kubernetesVersions } from "../../components/versions.ts";
 import type { Readable } from "../../infra/settings.ts";
-import { prefixOf } from "../../lib/registries.ts";
+import { digestOf, prefixOf, withoutDigest } from "../../lib/registries.ts";
 import { filesBelow, isFolder, isYaml } from "../render/files.ts";
 import { collected, type Mention, type Reference } from "./references.ts";
 import { fromRepositories } from "./repositories.ts";
@@ -77,7 +77,7 @@ export function functionPackages(root: string, otherwise = (upstream: string) =>
 
 /** Where stacks take images and packages from; a key that is not set means upstream. */
 export interface Sources extends Pick<Readable, "imagesRegistry" | "packagesRegistry"> {
-  /** One repository, or several of several stacks. */
+  /** One repository with its digest, or several of several stacks. */
   readonly functionPackage?: string | readonly string[];
 }
 
@@ -92,11 +92,14 @@ export function projectReferences(
   repositories = join(root, "repos"),
 ): ProjectReferences {
   const { functionPackage, imagesRegistry = "", packagesRegistry = "" } = sources;
+  const packages = functionPackage === undefined ? functionPackages(root) : [functionPackage].flat();
   const { mentions, undecided } = fromRepositories(
     repositories,
     root,
     new Map([
-      ["function_package", new Set(functionPackage === undefined ? functionPackages(root) : [functionPackage].flat())],
+      ["function_package", new Set(packages.map(withoutDigest))],
+      // Variables are independent of each other: of several packages none gets the digest of another one.
+      ["function_digest", new Set(new Set(packages).size === 1 ? packages.map(digestOf) : [""])],
       ["images_prefix", new Set([prefixOf(imagesRegistry)])],
       ["packages_prefix", new Set([prefixOf(packagesRegistry)])],
     ]),

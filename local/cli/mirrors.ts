@@ -5,11 +5,19 @@ import type { Image } from "../toolchain/index.ts";
 import type { Choices } from "./choices.ts";
 import type { StackValues } from "./git-method.ts";
 
-/** What a stack says of where charts, images and packages come from. */
-export async function mirrorConfig(instance: Instance, charts: Choices["charts"]): Promise<StackValues> {
+/** Returns the keys of a stack with the sources of charts, images and packages. The hub pulls the function by the digest that is built here. */
+export async function mirrorConfig(
+  instance: Instance,
+  charts: Choices["charts"],
+  functionDigest: string,
+): Promise<StackValues> {
+  const functionPackage = `${FUNCTION_REPOSITORY}@${functionDigest}`;
   if (charts === "https")
-    return { values: { chartsRegistry: `https://${instance.gatewayAddress}/charts` }, secrets: {} };
-  const values = { chartsRegistry: chartsRegistry(instance) };
+    return {
+      values: { chartsRegistry: `https://${instance.gatewayAddress}/charts`, functionPackage },
+      secrets: {},
+    };
+  const values = { chartsRegistry: chartsRegistry(instance), functionPackage };
   if (charts === "oci") return { values, secrets: {} };
   const credential = await credentialOf(instance);
   return {
@@ -18,7 +26,7 @@ export async function mirrorConfig(instance: Instance, charts: Choices["charts"]
       chartsUsername: credential.username,
       imagesRegistry: REGISTRY,
       packagesRegistry: REGISTRY,
-      functionPackage: mirrorOf(FUNCTION_REPOSITORY),
+      functionPackage: mirrorOf(functionPackage),
     },
     secrets: { chartsPassword: credential.password, pullSecret: dockerConfig([REGISTRY], credential) },
   };

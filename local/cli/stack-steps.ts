@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
+import { functionDigest } from "../crossplane/packages/index.ts";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registerDeployKeys } from "../git/index.ts";
@@ -10,6 +11,7 @@ import { type ClusterAccess, notApplied, type Surroundings } from "../product.ts
 import { productPaths, STACKS } from "../product-paths.ts";
 import { installPulumi, prepareStack, pulumiPaths } from "../pulumi/cli/index.ts";
 import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
+import { cacheRoot } from "../toolchain/cache.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
 import type { LocalFleet } from "./fleet.ts";
@@ -51,7 +53,7 @@ const toolsStep: Step<LocalFleet> = {
     await writeOverrides(instance, fleet.stack, {
       git: await gitConfig(instance, git),
       gitHost: GIT_HOST,
-      mirrors: await mirrorConfig(instance, charts),
+      mirrors: await mirrorConfig(instance, charts, await functionDigest(cacheRoot(), report)),
       chartsHost: CHARTS_HOST,
     });
     // Pulumi's is not logged in: charts come with the credential that the stack gives, or not at all.

@@ -49,6 +49,23 @@ describe("what runs on the hub", () => {
     await expectPods(hub);
   });
 
+  test("the composition function is installed and run by the digest in the stack, regardless of its tag", async () => {
+    const digest = bridge.function_digest;
+    expect(digest).toMatch(/^@sha256:[0-9a-f]{64}$/);
+    const { spec, status } = await get(["functions.pkg.crossplane.io", "function-spoke"]);
+    expect(spec.package.endsWith(digest), spec.package).toBe(true);
+    for (const type of ["Installed", "Healthy"])
+      expect(status.conditions).toContainEqual(expect.objectContaining({ type, status: "True" }));
+    const selector = "pkg.crossplane.io/function=function-spoke";
+    const pods = await get(["pods", "--namespace", "crossplane-system", "--selector", selector]);
+    const images = pods.items.flatMap((pod: { spec: { containers: { image: string }[] } }) =>
+      pod.spec.containers.map(({ image }) => image),
+    );
+    expect(images.length).toBeGreaterThan(0);
+    // Crossplane puts the digest alone into the Deployment (crossplane v2.4.0, internal/controller/pkg/runtime/runtime_function.go, Post).
+    for (const image of images) expect(image).toMatch(new RegExp(`^[^@]*/function-spoke${digest}$`));
+  });
+
   test("nodes run the version that the program asks for and are Ready", async () => {
     await expectNodes(hub, bridge.kubernetes_version);
   });

@@ -129,7 +129,7 @@ describe("a fleet of the previous version", () => {
     expectUnchanged(await up());
     const version = project?.version ?? expect.fail("there is no clone of the project");
     const { spec, status } = await its.on(hubCluster).get(["functions.pkg.crossplane.io", "function-spoke"]);
-    expect(spec.package).toMatch(new RegExp(`:v${version.replaceAll(".", "\\.")}$`));
+    expect(spec.package).toMatch(new RegExp(`:v${version.replaceAll(".", "\\.")}@sha256:`));
     for (const type of ["Installed", "Healthy"])
       expect(status.conditions).toContainEqual(expect.objectContaining({ type, status: "True" }));
   }, 2_400_000);

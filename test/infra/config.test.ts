@@ -338,6 +338,18 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "https://***@github.com/a/b.git",
   ],
   ["a function package with a tag", { functionPackage: "ghcr.io/a/function-spoke:v1.0.0" }, "functionPackage", "a tag"],
+  [
+    "a function package with a tag and a digest",
+    { functionPackage: `ghcr.io/a/function-spoke:v1.0.0@sha256:${"1".repeat(64)}` },
+    "functionPackage",
+    "a tag",
+  ],
+  [
+    "a function package with half a digest",
+    { functionPackage: "ghcr.io/a/function-spoke@sha256:1234" },
+    "functionPackage",
+    "64 hexadecimal digits",
+  ],
   ["a function package of a Docker Hub user", { functionPackage: "a/function-spoke" }, "functionPackage", "host/path"],
   [
     "a function package in capitals",
@@ -665,6 +677,11 @@ describe("the configuration", () => {
         packagesRegistry: registry,
         functionPackage: `${registry}/ghcr.io/example/function-spoke`,
       });
+    });
+
+    it("keeps the digest of the composition function", () => {
+      const functionPackage = `ghcr.io/example/function-spoke@sha256:${"1".repeat(64)}`;
+      expect(fromRegistry({ functionPackage })).toMatchObject({ functionPackage: `${registry}/${functionPackage}` });
     });
 
     it("keeps a mirror that the stack names, and a function on the same host", () => {

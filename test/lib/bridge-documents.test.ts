@@ -48,6 +48,7 @@ describe("the documents of the bridge contract", () => {
       "sealing_key_arns",
       "gitops_system_signers",
       "gitops_workloads_signers",
+      "function_digest",
       "cluster_api_kms_key_arn",
       "spoke_places",
     ]);

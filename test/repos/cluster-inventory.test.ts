@@ -40,6 +40,9 @@ const rulesOf = (namespace: string) =>
 describe("the cluster inventory", () => {
   test("runs the program of the composition function's image, of the same version as the function", () => {
     expect(container.image).toBe(`${hub.functionPackage}:${functionPackage.version}`);
+    const functionDigest = `@sha256:${"1".repeat(64)}`;
+    const [pinned] = podOf(onHub({ ...hub, functionDigest })).containers;
+    expect(pinned.image).toBe(`${hub.functionPackage}:${functionPackage.version}${functionDigest}`);
     expect(container.command).toEqual([NODE, INVENTORY_PROGRAM]);
     expect(Object.keys(functionPackage.programs ?? {})).toEqual([INVENTORY_PROGRAM]);
   });

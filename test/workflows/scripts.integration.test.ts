@@ -251,9 +251,9 @@ describe("a release", () => {
       `sign --yes --recursive --new-bundle-format=false --use-signing-config=false ${digest}`,
     ]);
     expect(read("summary")).toContain(`Published and signed \`${reference}\` as \`${digest}\``);
-    expect(read("output")).toBe(`reference=${reference}\n`);
-    expect(runs("function", "Say how hubs take it", { REFERENCE: reference })).toMatchObject({ status: 0 });
-    expect(read("summary")).toContain("`pulumi config set functionPackage ghcr.io/org/function`");
+    expect(read("output")).toBe(`published=${digest}\n`);
+    expect(runs("function", "Say how hubs take it", { PUBLISHED: digest })).toMatchObject({ status: 0 });
+    expect(read("summary")).toContain(`\`pulumi config set functionPackage ${digest}\``);
   });
 
   test("is built for both processors", () => {
@@ -480,12 +480,12 @@ describe("the proof that a release asks for", () => {
 });
 
 describe("the proof on AWS", () => {
-  const prove = (removal: boolean) => {
+  const prove = (removal: boolean, given: Record<string, string> = {}) => {
     mkdirSync(join(dir, "stacks"));
     program("aws", "echo token-of-the-git-host");
     program("npm", 'echo "$FLEET_AWS_REPORT $GIT_CONFIG_VALUE_0 $GH_TOKEN" > seen');
-    const env = { FLEET_AWS_STACK: "proof", STACK_FILE: "config:\n  a: b", GIT_TOKEN: "git-token" };
-    return runs("proof", "Prove, and remove", { ...env, ONLY_REMOVAL: String(removal) });
+    const env = { FLEET_AWS_STACK: "proof", STACK_FILE: "config:\n  a: b", GIT_TOKEN: "git-token", PUBLISHED: "" };
+    return runs("proof", "Prove, and remove", { ...env, ...given, ONLY_REMOVAL: String(removal) });
   };
 
   test("takes the stack from the environment and the token from Secrets Manager, and masks the token", () => {
@@ -498,6 +498,31 @@ describe("the proof on AWS", () => {
       "::add-mask::token-of-the-git-host",
     ]);
     expect(read("seen")).toBe(`${join(dir, "summary")} !gh auth git-credential token-of-the-git-host\n`);
+  });
+
+  test("has the hub pull the package of this run by its digest", () => {
+    program("crane", 'if [ "$1" = push ]; then echo ghcr.io/org/function-spoke-proof@sha256:2; fi');
+    const pushed = runs("package", "Push it", {
+      ...{
+        OWNER: "Org",
+        ACTOR: "me",
+        TOKEN: "t",
+        LOCAL: "host/function-spoke:v1.2.3",
+        CRANE: join(dir, "bin", "crane"),
+      },
+    });
+    expect(pushed.status).toBe(0);
+    expect(read("output")).toBe("published=ghcr.io/org/function-spoke-proof@sha256:2\n");
+    const STACK_FILE = "config:\n  functionPackage: ghcr.io/org/function-spoke-proof";
+    expect(prove(false, { STACK_FILE, PUBLISHED: "ghcr.io/org/function-spoke-proof@sha256:2" }).status).toBe(0);
+    expect(read("stacks/Pulumi.proof.yaml")).toBe(`${STACK_FILE}@sha256:2\n`);
+  });
+
+  test("fails if the package can't be pushed", () => {
+    program("crane", '[ "$1" != push ]');
+    expect(runs("package", "Push it", { OWNER: "o", LOCAL: "h/f:v1", CRANE: join(dir, "bin", "crane") }).status).toBe(
+      1,
+    );
   });
 
   test("removes only, where that is what was asked for", () => {

@@ -301,7 +301,7 @@ describe("drift", () => {
 describe("a release", () => {
   test("publishes the function in the version that Git installs, and never a version twice", () => {
     const [installed] = documents(join(system, "platform", "crossplane", "packages", "function.yaml"));
-    expect(installed?.spec.package).toBe(`$\{function_package}:${functionPackage.version}`);
+    expect(installed?.spec.package).toBe(`$\{function_package}:${functionPackage.version}$\{function_digest:=}`);
     const job = workflow("release").jobs["function"];
     const script = scripts(job);
     expect(job?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkReferences, fetched } from "../../../cli/doctor/references.ts";
+import { checkFunctionDigest, checkReferences, fetched } from "../../../cli/doctor/references.ts";
 import type { Fetch } from "../../../cli/upstream/http.ts";
 import { projectReferences } from "../../../cli/upstream/project.ts";
 import { root } from "../support/fleet.ts";
@@ -138,6 +138,34 @@ describe("fleet doctor, packages", () => {
         todo: expect.stringContaining("mirrors.md"),
       }),
     );
+  });
+
+  test("ask for the function by the digest of the stack", async () => {
+    const digest = `sha256:${"1".repeat(64)}`;
+    const asked: string[] = [];
+    const noting: Fetch = async (url, init) => {
+      asked.push(url);
+      return everywhere()(url, init);
+    };
+    await look(noting, { functionPackage: `registry.example/function-spoke@${digest}` });
+    const manifests = asked.filter((url) => url.includes("/function-spoke/manifests/"));
+    expect(new Set(manifests)).toEqual(new Set([`https://registry.example/v2/function-spoke/manifests/${digest}`]));
+  });
+
+  test.each([
+    ["wrong", "ghcr.io/acme/function-spoke"],
+    ["note", "111111111111.dkr.ecr.eu-west-1.amazonaws.com/function-spoke"],
+  ])("are %s if the stack names the function without a digest: %s", (status, functionPackage) => {
+    expect(checkFunctionDigest({ functionPackage })).toMatchObject([
+      {
+        status,
+        name: "functionPackage",
+        message: expect.stringContaining("has no digest"),
+        todo: expect.stringContaining(`pulumi config set functionPackage ${functionPackage}@sha256:<digest>`),
+      },
+    ]);
+    const pinned = `${functionPackage}@sha256:${"1".repeat(64)}`;
+    expect(checkFunctionDigest({ functionPackage: pinned })).toMatchObject([{ status: "ok" }]);
   });
 
   test("ask for the function where the stack has it from; one behind a pull secret is told of, and not taken for missing", async () => {

@@ -78,6 +78,14 @@ describe("the next steps of fleet init", () => {
     for (const command of inEcr) expect(tutorial).toContain(command);
   });
 
+  test("set the digest that crane push prints, and publish no package whose digest is known", () => {
+    expect(nextSteps(request)).toContain("functionPackage: ghcr.io/acme/function-spoke@sha256:<digest>\n");
+    const functionPackage = `ghcr.io/acme/function-spoke@sha256:${"1".repeat(64)}`;
+    const steps = nextSteps({ ...request, functionPackage });
+    expect(steps).toContain(`Check that the hub can pull ${functionPackage}`);
+    expect(steps).not.toContain("crane push");
+  });
+
   test("leave the package to its document where the stack takes this project's", () => {
     const steps = nextSteps({ ...request, functionPackage: undefined });
     expect(steps).toContain("docs/guides/function-package.md");

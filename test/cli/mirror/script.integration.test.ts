@@ -76,6 +76,13 @@ describe("the script of fleet mirror", () => {
     expect(pushed).toBeGreaterThan(created("charts/flux2"));
   });
 
+  it("copies an image with a tag and a digest by its digest, and gives it the tag", () => {
+    const both = `ghcr.io/a/function:v1@sha256:${"1".repeat(64)}`;
+    const found = calls({ ...mirror, images: [both] });
+    expect(found).toContain(`crane copy ${both} ${ecr}/ghcr.io/a/function:v1`);
+    expect(found).toContainEqual(expect.stringContaining("--repository-name mirror/ghcr.io/a/function "));
+  });
+
   it("creates each repository with the tags", () => {
     const tags = { "cost-center": "4711", owner: "team  one=two" };
     const created = calls({ ...mirror, tags }).filter((call) => call.startsWith("aws ecr create-repository"));

@@ -50,6 +50,18 @@ describe("the project's list of external references", () => {
     ]);
   });
 
+  test("has the function's package by the digest of the one stack that is asked about, and by its tag for several", () => {
+    const digests = ["1", "2"].map((digit) => `@sha256:${digit.repeat(64)}`);
+    const packages = ["a", "b"].map((name, index) => `registry.example/${name}${digests[index]}`);
+    const found = (functionPackage: readonly string[]) =>
+      projectReferences(root, { functionPackage })
+        .references.map(title)
+        .filter((each) => each.startsWith("package registry.example/"))
+        .map((each) => each.replace(/v[\d.]+/, "v"));
+    expect(found(packages.slice(0, 1))).toEqual([`package registry.example/a:v${digests[0]}`]);
+    expect(found(packages).sort()).toEqual(["package registry.example/a:v", "package registry.example/b:v"]);
+  });
+
   test("has every action of the workflows with its tag, each in one version", () => {
     const text = readFileSync(join(root, ".github", "workflows", "pull-request.yml"), "utf8");
     const used = new Set(text.match(/[\w-]+\/[\w-]+@[0-9a-f]{40}/g));

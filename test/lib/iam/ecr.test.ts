@@ -29,7 +29,7 @@ describe("the roles of controllers that pull from Amazon ECR", () => {
     const found = policies({
       chartsRegistry: `oci://${host}/mirror/charts`,
       packagesRegistry: `${host}/mirror`,
-      functionPackage: `${host}/own/function-spoke`,
+      functionPackage: `${host}/own/function-spoke@sha256:${"1".repeat(64)}`,
     });
     const can = (puller: string, action: string, resource: string) =>
       allowed(found.get(puller) as PolicyDocument, { action: `ecr:${action}`, resource });

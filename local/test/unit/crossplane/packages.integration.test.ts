@@ -89,6 +89,7 @@ describe("what Git installs on the hub", () => {
       ...spec,
       package: spec.package
         ?.replace("$" + "{function_package}", FUNCTION_REPOSITORY)
+        .replace("$" + "{function_digest:=}", "")
         .replace("$" + "{packages_prefix}", ""),
     },
   }));

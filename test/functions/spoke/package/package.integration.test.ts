@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, "..", "..", "..", "..");
 test("Git installs the function in the version of its package", () => {
   const file = join(root, "repos", "gitops-system", "platform", "crossplane", "packages", "function.yaml");
   const [written] = parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS());
-  expect(written.spec.package).toBe(`$\{function_package}:${functionPackage.version}`);
+  expect(written.spec.package).toBe(`$\{function_package}:${functionPackage.version}$\{function_digest:=}`);
 });
 
 test("the package is made for Intel's processors and for Graviton", () =>
