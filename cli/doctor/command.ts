@@ -16,6 +16,7 @@ import { githubOf } from "./github.ts";
 import { checkEnvironments } from "./github-environments.ts";
 import { checkRoles } from "./github-roles.ts";
 import { checkRunner } from "./github-runners.ts";
+import { checkReleaseTags } from "./github-tags.ts";
 import { checkHub } from "./hub.ts";
 import { checkLogin } from "./login.ts";
 import { checkNetwork, checkProxy } from "./network.ts";
@@ -53,7 +54,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
                  deploy keys
   workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens, but no pushed branch;
                  environments at GitHub restrict branches and require reviewers; the self-hosted runner takes only jobs of
-                 the main branch
+                 the main branch; a tag ruleset restricts the tags that release
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials;
                  from Amazon ECR with yours, where pulumi needs a login; the hub pulls the composition function by its digest
 
@@ -135,6 +136,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     roles,
     environments,
     runner,
+    tags,
     boundary,
     rolePath,
   ] = await Promise.all([
@@ -149,6 +151,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     login.known ? checkRoles(stack, { root, run, aws, github }) : [],
     checkEnvironments(stack, { root, run, github }),
     checkRunner(stack, { root, run, github }),
+    checkReleaseTags(stack, { root, run, github }),
     login.known ? checkBoundary(stack, aws) : [],
     login.known ? checkRolePath(stack, aws) : [],
   ]);
@@ -163,7 +166,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "secrets", findings: secrets },
     { name: "volumes", findings: volumes },
     { name: "Git hosts", findings: git },
-    { name: "workflows", findings: [...roles, ...environments, ...runner] },
+    { name: "workflows", findings: [...roles, ...environments, ...runner, ...tags] },
     { name: "packages", findings: await packages },
   ];
 }

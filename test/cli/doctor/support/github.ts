@@ -95,6 +95,28 @@ export const recorded = {
       })),
     },
   }),
+  /** `GET /repos/{owner}/{repo}/rulesets`, which has neither rules nor conditions. */
+  rulesets: (...enforcements: readonly string[]): Answer => ({
+    body: enforcements.map((enforcement, index) => ({
+      ...{ id: index + 1, name: `ruleset-${index + 1}`, target: "tag", source_type: "Repository" },
+      ...{ source: "acme/fleet", enforcement, node_id: "RRS_x", created_at: "2026-09-01T08:00:00.000Z" },
+    })),
+  }),
+  /** `GET /repos/{owner}/{repo}/rulesets/{id}`; without `actors` for a caller that can't edit it. */
+  ruleset: (
+    rules: readonly string[],
+    refs: { readonly include?: readonly string[]; readonly exclude?: readonly string[] } = {},
+    actors?: readonly object[],
+  ): Answer => ({
+    body: {
+      ...{ id: 1, name: "releases", target: "tag", source_type: "Repository", source: "acme/fleet" },
+      ...{ enforcement: "active", conditions: { ref_name: { include: ["refs/tags/v*"], exclude: [], ...refs } } },
+      rules: rules.map((type) => ({ type })),
+      ...(actors === undefined
+        ? { current_user_can_bypass: "never" }
+        : { bypass_actors: actors.map((actor) => ({ bypass_mode: "always", ...actor })) }),
+    },
+  }),
   /** `GET /orgs/{org}`, of which an owner sees more. */
   organization: (more: object = {}): Answer => ({ body: { login: "acme", id: 123456, type: "Organization", ...more } }),
   /** Of a repository under its former name; GitHub's address is absolute. */
