@@ -10,9 +10,9 @@ import { definitionsOf } from "./support/kubectl.ts";
 import { sourceOf } from "./support/pushed.ts";
 import { flat, rightsOf } from "./support/rights.ts";
 import { spoke, startSpoke } from "./support/spoke-plane.ts";
-import { removedByWorkloads, workloadsAccount, workloadsScope } from "./support/workloads-scope.ts";
+import { kubeConfigs, removedByWorkloads, workloadsAccount, workloadsScope } from "./support/workloads-scope.ts";
 
-/** What a push to gitops-workloads can change on a spoke, by requests to a real API server without nodes and by Flux's kustomize-controller. */
+/** What a push to gitops-workloads can change on a spoke, by requests to a real API server without nodes and by Flux's own controllers. */
 
 const policy = "workloads.fleet.internal";
 const all = governed(spoke);
@@ -84,6 +84,7 @@ beforeAll(async () => {
   toolchain = await ensureToolchain();
   client = await startSpoke(toolchain);
   client.define([
+    ...definitionsOf("github.com/fluxcd/helm-controller"),
     ...definitionsOf("github.com/fluxcd/source-controller"),
     ...definitionsOf("github.com/fluxcd/notification-controller"),
     ...definitionsOf("github.com/fluxcd/image-automation-controller"),
@@ -101,18 +102,31 @@ beforeAll(async () => {
 });
 afterAll(() => client?.stop());
 
-describe("the admission of what gitops-workloads changes", () => {
-  test.for(workloadsScope.map((each) => [each.refused ? "rejects" : "admits", each.title, each] as const))(
+describe.for([
+  ["what gitops-workloads changes", policy, workloadsScope],
+  ["what Flux applies to another API server", "kube-config.fleet.internal", kubeConfigs],
+  // Its cases take five seconds each here, until the namespace is removed: test/repos evaluates them.
+  ["changes of an application's namespace", "tenant-namespaces.fleet.internal", []],
+] as const)("the admission of %s", ([, name, cases]) => {
+  test.for(cases.map((each) => [each.refused ? "rejects" : "admits", each.title, each] as const))(
     "%s %s",
     ([, , each]) => {
       const { ok, text } = asked(client, each);
       expect(ok, text).toBe(each.refused === undefined);
       if (each.refused === undefined) return;
-      expect(text.replaceAll(/\s+/g, " ")).toContain(`ValidatingAdmissionPolicy '${policy}'`);
+      expect(text.replaceAll(/\s+/g, " ")).toContain(`ValidatingAdmissionPolicy '${name}'`);
       expect(text.replaceAll(/\s+/g, " ")).toContain(each.refused);
     },
   );
 
+  test("is by expressions that fit the kinds", async () => {
+    const status = () => JSON.parse(kubectl(["get", "validatingadmissionpolicy", name, "-o", "json"]).text).status;
+    await expect.poll(status, { timeout: 60_000 }).toMatchObject({ observedGeneration: 1 });
+    expect(status().typeChecking?.expressionWarnings ?? []).toEqual([]);
+  });
+});
+
+describe("the admission of what gitops-workloads removes", () => {
   test.for(removedByWorkloads.map((each) => [each.refused ? "rejects" : "admits", each.title, each] as const))(
     "%s %s",
     ([, , { object, by, refused }]) => {
@@ -124,12 +138,6 @@ describe("the admission of what gitops-workloads changes", () => {
       expect(text.replaceAll(/\s+/g, " ")).toContain(refused ?? "");
     },
   );
-
-  test("is by expressions that fit the kinds", async () => {
-    const status = () => JSON.parse(kubectl(["get", "validatingadmissionpolicy", policy, "-o", "json"]).text).status;
-    await expect.poll(status, { timeout: 60_000 }).toMatchObject({ observedGeneration: 1 });
-    expect(status().typeChecking?.expressionWarnings ?? []).toEqual([]);
-  });
 });
 
 describe("the service account of gitops-workloads", () => {
@@ -172,6 +180,37 @@ describe("the service account of gitops-workloads", () => {
       ...{ apiVersion: rbac, kind: "RoleBinding", metadata: { name: "trial", namespace: "shop" } },
       ...{ roleRef: { apiGroup: "rbac.authorization.k8s.io", ...roleRef }, subjects: administrators["subjects"] },
     }) as unknown as Manifest;
+  test("gives an application's account no way to take its namespace from the policies of tenants", () => {
+    const verbs = ["get", "update", "patch"];
+    const resources = ["namespaces", "namespaces/finalize", "namespaces/status"];
+    const [metadata, apiGroup] = [{ name: "own-namespace", namespace: "shop" }, "rbac.authorization.k8s.io"];
+    const subject = { kind: "ServiceAccount", name: "deployer", namespace: "shop" };
+    const role = { apiVersion: rbac, kind: "Role", metadata, rules: [{ apiGroups: [""], resources, verbs }] };
+    const roleRef = { apiGroup, kind: "Role", name: metadata.name };
+    const binding = { apiVersion: rbac, kind: "RoleBinding", metadata, roleRef, subjects: [subject] };
+    expect(apply([role, binding] as unknown as Manifest[])).toMatchObject({ ok: true });
+
+    const path = "/api/v1/namespaces/shop";
+    const own = (args: readonly string[], input?: object) =>
+      kubectl([...args, "--as=system:serviceaccount:shop:deployer"], input);
+    const found = JSON.parse(own(["get", "--raw", path]).text) as Manifest;
+    const { "fleet.internal/tenant": _, ...unlabelled } = found.metadata.labels as Record<string, string>;
+    const privileged = { ...found.metadata.labels, "pod-security.kubernetes.io/enforce": "privileged" };
+    const replaced = (labels: object, subresource = "") =>
+      own(["replace", "--raw", `${path}${subresource}?dryRun=All`, "--filename", "-"], {
+        ...found,
+        metadata: { ...found.metadata, labels },
+      });
+    for (const subresource of ["", "/finalize", "/status"]) {
+      expect(replaced({ ...found.metadata.labels, team: "a" }, subresource), subresource).toMatchObject({ ok: true });
+      for (const labels of [unlabelled, privileged]) {
+        const { ok, text } = replaced(labels, subresource);
+        expect(ok, text).toBe(false);
+        expect(text).toContain("tenant-namespaces.fleet.internal");
+      }
+    }
+  });
+
   test.for<readonly [string, Manifest]>([
     ["a ClusterRoleBinding", administrators],
     ["a ClusterRole", { apiVersion: rbac, kind: "ClusterRole", metadata: { name: "trial" } } as Manifest],

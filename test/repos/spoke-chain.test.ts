@@ -300,16 +300,22 @@ describe("the bootstrap chain", () => {
     const { sourceController, kustomizeController, helmController } = release("flux").values;
     const soon = (delay: string) => ["--requeue-dependency=2s", `--max-retry-delay=${delay}`];
     expect(sourceController.container.additionalArgs).toEqual(soon("30s"));
-    expect(helmController.container.additionalArgs).toEqual(soon("30s"));
+    expect(helmController.container.additionalArgs).toEqual(expect.arrayContaining(soon("30s")));
     expect(kustomizeController.container.additionalArgs).toEqual(
-      expect.arrayContaining([...soon("5s"), "--concurrent=20", "--feature-gates=CancelHealthCheckOnNewRevision=true"]),
+      expect.arrayContaining([...soon("5s"), "--concurrent=20"]),
     );
   });
 
   test("keeps tenants apart in the spoke's Flux: no reference to another namespace, no rights by default, no remote bases", () => {
-    const { multitenancy, kustomizeController } = release("flux").values;
+    const { multitenancy, kustomizeController, helmController } = release("flux").values;
     expect(multitenancy).toEqual({ enabled: true, defaultServiceAccount: "default", privileged: true });
     expect(kustomizeController.container.additionalArgs).toContain("--no-remote-bases=true");
+    for (const { container } of [kustomizeController, helmController]) {
+      const [gates] = container.additionalArgs.filter((flag: string) => flag.startsWith("--feature-gates="));
+      expect(container.additionalArgs).toContain("--default-kubeconfig-service-account=default");
+      // Without the gate the controllers exit (fluxcd/pkg/auth, controller_options.go).
+      expect(gates).toContain("ObjectLevelWorkloadIdentity=true");
+    }
   });
 
   test("has External Secrets work for no store and no secret across namespaces, and push nothing", () => {

@@ -114,7 +114,6 @@ export const workloadsScope: Cases = [
     "with the rights of the administrator": { serviceAccountName: "kustomize-controller" },
     "with no identity": { serviceAccountName: undefined },
     "that reads a Secret of the platform": substituting("Secret"),
-    "that goes to another API server": { kubeConfig: { secretRef: { name: "other" } } },
     "that decrypts with keys of the platform": { decryption: { provider: "sops" } },
     "that asks after what is in a Secret": {
       healthChecks: [{ apiVersion: "v1", kind: "Secret", name: "gitops-system", namespace: "flux-system" }],
@@ -155,3 +154,84 @@ export const removedByWorkloads: Cases = [
     refused: elsewhere("Kustomization flux-system/trial"),
   },
 ].map((each) => ({ ...each, by: workloadsAccount }));
+
+const remote = (kind: "HelmRelease" | "Kustomization", namespace: string, kubeConfig?: object): Requested => {
+  const [apiVersion, spec] = {
+    HelmRelease: ["helm.toolkit.fluxcd.io/v2", { chartRef: { kind: "OCIRepository", name: "trial" } }] as const,
+    Kustomization: [
+      "kustomize.toolkit.fluxcd.io/v1",
+      { prune: true, sourceRef: { kind: "GitRepository", name: "trial" } },
+    ] as const,
+  }[kind];
+  return object(
+    apiVersion,
+    kind,
+    { name: "trial", namespace },
+    { spec: { interval: "1h", ...spec, ...(kubeConfig && { kubeConfig }) } },
+  );
+};
+const deployer = `system:serviceaccount:${tenantNamespace}:deployer`;
+const forms = { secretRef: { name: "evil" }, configMapRef: { name: "evil" } };
+
+/** What tools/base/workloads/kube-config.yaml says of Flux's objects, of any user and in any namespace. */
+export const kubeConfigs: Cases = (["HelmRelease", "Kustomization"] as const).flatMap((kind) => [
+  { title: `a ${kind} for its own cluster`, object: remote(kind, tenantNamespace), by: deployer },
+  ...[workloadsAccount, deployer, undefined].flatMap((by) =>
+    Object.entries(forms).map(([form, ref]) => ({
+      title: `a ${kind} for another API server, by ${form}, of ${by ?? "an administrator"}`,
+      object: remote(kind, tenantNamespace, { [form]: ref }),
+      refused: `remove spec.kubeConfig; got ${kind} ${tenantNamespace}/trial`,
+      ...(by && { by }),
+    })),
+  ),
+  ...["default", "flux-system"].map((namespace) => ({
+    title: `a ${kind} for another API server in ${namespace}`,
+    object: remote(kind, namespace, { configMapRef: { name: "evil" } }),
+    refused: `remove spec.kubeConfig; got ${kind} ${namespace}/trial`,
+  })),
+  {
+    title: `a ${kind} that is turned to another API server`,
+    from: remote(kind, tenantNamespace),
+    object: remote(kind, tenantNamespace, { secretRef: { name: "evil" } }),
+    refused: `remove spec.kubeConfig; got ${kind} ${tenantNamespace}/trial`,
+  },
+]);
+
+const stall = (labels: Record<string, string>) => namespaceWith("stall", labels);
+const level = (enforce: string) => ({ "pod-security.kubernetes.io/enforce": enforce });
+
+/** What tools/base/policies/tenant-namespaces.yaml says of a change of a namespace, of any user. */
+export const tenantNamespaces: Cases = [
+  {
+    title: "another label of an application's namespace",
+    from: stall({ ...tenant, ...enforced }),
+    object: stall({ ...tenant, ...enforced, team: "a" }),
+  },
+  {
+    title: "a lower level of an application's namespace",
+    from: stall({ ...tenant, ...enforced }),
+    object: stall({ ...tenant, ...level("baseline") }),
+  },
+  {
+    title: "another label of an application's namespace from before the rule",
+    from: stall(tenant),
+    object: stall({ ...tenant, team: "a" }),
+  },
+  {
+    title: "an application's namespace that becomes another one",
+    from: stall({ ...tenant, ...enforced }),
+    object: stall(enforced),
+    refused: "keeps the label fleet.internal/tenant; got Namespace stall without it",
+  },
+  ...[{}, level("privileged")].map((labels) => ({
+    title: `an application's namespace with ${JSON.stringify(labels)}`,
+    from: stall({ ...tenant, ...enforced }),
+    object: stall({ ...tenant, ...labels }),
+    refused: `restricted or baseline; got Namespace stall with ${Object.values(labels)[0] ?? "none"}`,
+  })),
+  {
+    title: "a namespace of the platform that gets privileged pods",
+    from: stall(enforced),
+    object: stall(level("privileged")),
+  },
+];

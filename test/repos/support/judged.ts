@@ -24,7 +24,12 @@ import {
 import { tenantIngresses } from "../../envtest/support/tenant-ingresses.ts";
 import { initialRegions, orderedBefore, tenantOrders } from "../../envtest/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../envtest/support/tenant-workloads.ts";
-import { removedByWorkloads, workloadsScope } from "../../envtest/support/workloads-scope.ts";
+import {
+  kubeConfigs,
+  removedByWorkloads,
+  tenantNamespaces,
+  workloadsScope,
+} from "../../envtest/support/workloads-scope.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
 import { type Request, refusal } from "./admission.ts";
 import { substituted } from "./flux.ts";
@@ -121,6 +126,8 @@ const changes = [
   ...[...tenantAck, ...foundBefore, ...otherKinds].map((each) => ({ ...each, policy: "tenant-ack.fleet.internal" })),
   ...tenantIngresses.map((each) => ({ ...each, policy: "tenant-ingresses.fleet.internal" })),
   ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
+  ...kubeConfigs.map((each) => ({ ...each, policy: "kube-config.fleet.internal" })),
+  ...tenantNamespaces.map((each) => ({ ...each, policy: "tenant-namespaces.fleet.internal" })),
 ].map(({ policy, title, object, from, leaving, by, refused }): Case => {
   const known = leaving ? removed : (each: Manifest) => each;
   const who = by === undefined ? {} : { by };
