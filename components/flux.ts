@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { namespaces } from "../lib/names.ts";
 import { apart, disruptionBudget, type FleetSize, fleetSizes } from "./fleet-size.ts";
 import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
-import { charts } from "./versions.ts";
+import { charts, fluxTags } from "./versions.ts";
 
 /** Namespace of Flux, of its sync objects and of the hub's cluster secret. */
 export const fluxNamespace = namespaces.flux;
@@ -64,6 +64,7 @@ export class Flux extends pulumi.ComponentResource {
     const imageOf = (name: string) => ({ image: image(`ghcr.io/fluxcd/${name}`) });
     const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
       ...imageOf(identity),
+      tag: fluxTags[identity],
       ...(roleArns && { serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } } }),
       // Of the pod template (templates/kustomize-controller.yaml of flux2 2.18.3); Helm lays them over the chart's own.
       ...(Object.keys(podAnnotations).length > 0 && { annotations: podAnnotations }),

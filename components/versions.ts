@@ -29,6 +29,16 @@ export const charts = {
 } as const satisfies Record<string, Chart>;
 
 /**
+ * Image tags of Flux's controllers: the first ones that reject a kubeconfig with a path to a local file, such as the controller's own token
+ * (CHANGELOG.md of kustomize-controller 1.9.5 and helm-controller 1.6.4). A newer chart brings newer images: remove the tags with the next one.
+ */
+export const fluxTags = {
+  chart: "2.19.0",
+  "kustomize-controller": "v1.9.5",
+  "helm-controller": "v1.6.4",
+} as const;
+
+/**
  * The version of Grafana that a workspace of Amazon Managed Grafana runs, of those that it offers (`aws grafana list-versions`). A workspace
  * can be raised to a newer one, and never goes back (Amazon Managed Grafana User Guide, "Update your workspace version").
  */

@@ -1,5 +1,6 @@
-import { chartVersions } from "@eks-gitops-fleet/local/toolchain";
+import { chartVersions, imageReferences } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
+import { fluxTags } from "../../components/versions.ts";
 import { fromBase64 } from "../../lib/base64.ts";
 import { bridgeKeys } from "../../lib/bridge-keys.ts";
 import { receiverEvents, receiverName, receiverTypes } from "../../lib/receivers.ts";
@@ -316,6 +317,15 @@ describe("the bootstrap chain", () => {
       // Without the gate the controllers exit (fluxcd/pkg/auth, controller_options.go).
       expect(gates).toContain("ObjectLevelWorkloadIdentity=true");
     }
+  });
+
+  test("has the images of Flux's controllers that the hub has, which the pinned chart lacks", () => {
+    const { chart, ...tags } = fluxTags;
+    const { kustomizeController, helmController } = release("flux").values;
+    expect([kustomizeController.tag, helmController.tag]).toEqual(Object.values(tags));
+    for (const [name, tag] of Object.entries(tags))
+      expect(Object.values(imageReferences)).toContain(`ghcr.io/fluxcd/${name}:${tag}`);
+    expect(chartVersions.flux2, "a newer chart has newer images: remove fluxTags").toBe(chart);
   });
 
   test("has External Secrets work for no store and no secret across namespaces, and push nothing", () => {

@@ -281,6 +281,15 @@ describe("the chart mirror", () => {
     );
   });
 
+  test("flux2 takes the tag of a controller's image from its values", async () => {
+    const manifests = await render("flux2", ...noImages, "--set", "helmController.tag=v9.9.9");
+    const images = manifests.flatMap(({ kind, spec }) =>
+      kind === "Deployment" ? spec.template.spec.containers.map(({ image }) => image) : [],
+    );
+    expect(images).toContain("ghcr.io/fluxcd/helm-controller:v9.9.9");
+    expect(images).toContain(imageReferences.kustomizeController);
+  });
+
   test.each([
     ["an unknown value", ["--set", "nothing=1"], /'nothing' not allowed/],
     ["an unknown value of a controller", ["--set", "sourceController.replica=2"], /'replica' not allowed/],

@@ -76,7 +76,7 @@ describe("the toolchain's own modules", () => {
       coredns: "registry.k8s.io/coredns/coredns:v1.14.6",
       sourceController: "ghcr.io/fluxcd/source-controller:v1.9.5",
       kustomizeController: "ghcr.io/fluxcd/kustomize-controller:v1.9.5",
-      helmController: "ghcr.io/fluxcd/helm-controller:v1.6.3",
+      helmController: "ghcr.io/fluxcd/helm-controller:v1.6.4",
       notificationController: "ghcr.io/fluxcd/notification-controller:v1.9.3",
       sourceWatcher: "ghcr.io/fluxcd/source-watcher:v2.2.2",
       crossplane: "xpkg.crossplane.io/crossplane/crossplane:v2.4.0",

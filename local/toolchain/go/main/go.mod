@@ -26,7 +26,7 @@ require (
 	github.com/bitnami/sealed-secrets v0.40.0
 	github.com/coredns/coredns v1.14.6
 	github.com/crossplane/crossplane/v2 v2.4.0
-	github.com/fluxcd/helm-controller v1.6.3
+	github.com/fluxcd/helm-controller v1.6.4
 	github.com/fluxcd/kustomize-controller v1.9.5
 	github.com/fluxcd/notification-controller v1.9.3
 	github.com/fluxcd/pkg/artifact v0.20.0
@@ -145,7 +145,7 @@ require (
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/fluxcd/cli-utils v1.2.3 // indirect
-	github.com/fluxcd/helm-controller/api v1.6.3 // indirect
+	github.com/fluxcd/helm-controller/api v1.6.4 // indirect
 	github.com/fluxcd/kustomize-controller/api v1.9.5 // indirect
 	github.com/fluxcd/notification-controller/api v1.9.3 // indirect
 	github.com/fluxcd/pkg/apis/acl v0.10.0 // indirect
@@ -154,7 +154,7 @@ require (
 	github.com/fluxcd/pkg/apis/meta v1.31.0 // indirect
 	github.com/fluxcd/pkg/auth v0.54.3 // indirect
 	github.com/fluxcd/pkg/cache v0.14.0 // indirect
-	github.com/fluxcd/pkg/chartutil v1.27.1 // indirect
+	github.com/fluxcd/pkg/chartutil v1.27.2 // indirect
 	github.com/fluxcd/pkg/envsubst v1.7.1 // indirect
 	github.com/fluxcd/pkg/git v0.52.0 // indirect
 	github.com/fluxcd/pkg/http/fetch v0.25.0 // indirect

@@ -57,7 +57,7 @@ app.kubernetes.io/component: {{ . }}
 {{- with $values.affinity }}{{- $_ := set $pod.spec "affinity" . -}}{{- end -}}
 {{- with .root.Values.imagePullSecrets }}{{- $_ := set $pod.spec "imagePullSecrets" . -}}{{- end -}}
 {{- $container := index $pod.spec.containers 0 -}}
-{{- $_ := set $container "image" (printf "%s:%s" $values.image .controller.tag) -}}
+{{- $_ := set $container "image" (printf "%s:%s" $values.image (default .controller.tag $values.tag)) -}}
 {{- $_ := set $container "imagePullPolicy" "IfNotPresent" -}}
 {{- $_ := set $container "args" (concat $container.args (include "flux2.args" . | splitList "\n")) -}}
 {{- $_ := set $container "resources" $values.resources -}}
