@@ -30,6 +30,7 @@ const logGroup = define({
     name: { fixed, api: "logGroupName", crd: null },
     // 0: CloudWatch never deletes the entries.
     retentionInDays: { type: "number", api: null, default: 0, get: ({ retentionInDays }) => retentionInDays ?? 0 },
+    kmsKeyId: { ref: "kms/Key" },
     logGroupClass: out(({ logGroupClass }) => logGroupClass ?? "STANDARD"),
     arn: out(plainArn),
   },
@@ -39,6 +40,13 @@ const logGroup = define({
     return logGroups?.find(({ logGroupName }) => logGroupName === name);
   },
   settings: [
+    {
+      fields: ["kmsKeyId"],
+      call: (aws, logGroupName, { kmsKeyId }) =>
+        kmsKeyId
+          ? api(aws).send(new sdk.AssociateKmsKeyCommand({ logGroupName, kmsKeyId }))
+          : api(aws).send(new sdk.DisassociateKmsKeyCommand({ logGroupName })),
+    },
     {
       fields: ["retentionInDays"],
       initially: ({ retentionInDays }) => Boolean(retentionInDays),

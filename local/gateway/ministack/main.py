@@ -22,7 +22,7 @@ VERSION = "1.5.33"
 EXTENSIONS = (
     "credentials", "policy_variables", "accounts", "secrets", "ecr", "iam", "managed_policies", "kms", "ec2", "load_balancer_interfaces", "load_balancers",
     "load_balancer_details", "classic_load_balancers", "peering", "nat_gateways", "filters", "flow_logs", "vpc_blocks", "transit_gateways", "transit_attachments", "block_public_access", "interface_endpoints",
-    "scaling_groups", "node_instances", "node_images", "instance_types", "launched_instances", "volume_keys", "launches", "duplicates", "dependencies", "dynamodb",
+    "scaling_groups", "node_instances", "node_images", "instance_types", "launched_instances", "volume_keys", "log_keys", "launches", "duplicates", "dependencies", "dynamodb",
     "rds", "sqs", "ssm", "route53", "asserted", "quotas", "pricing", "web_identity", "service_sessions", "dry_run", "session_tags", "service_control_policy", "authorization",
     "faults", "persistence",
 )

@@ -33,6 +33,24 @@ const resourcePolicy = (...actions: string[]) =>
     ],
   });
 
+/** A policy of a key that encrypts log groups in a region. */
+export const logsKeyPolicy = (region: string, group = "*") =>
+  JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [
+      { Effect: "Allow", Principal: { AWS: "arn:aws:iam::000000000000:root" }, Action: "kms:*", Resource: "*" },
+      {
+        Effect: "Allow",
+        Principal: { Service: `logs.${region}.amazonaws.com` },
+        Action: ["kms:Encrypt*", "kms:Decrypt*", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:Describe*"],
+        Resource: "*",
+        Condition: {
+          ArnLike: { "kms:EncryptionContext:aws:logs:arn": `arn:aws:logs:${region}:000000000000:log-group:${group}` },
+        },
+      },
+    ],
+  });
+
 const vpc = (make: Make) =>
   make("aws:ec2/vpc:Vpc", { cidrBlock: "10.9.0.0/16", instanceTenancy: "default", enableDnsSupport: true });
 const subnet = async (make: Make, vpcId: string) => make("aws:ec2/subnet:Subnet", { vpcId, cidrBlock: "10.9.1.0/24" });
@@ -312,8 +330,12 @@ export const cases: HandlerCase[] = [
   },
   {
     token: "aws:cloudwatch/logGroup:LogGroup",
-    inputs: async () => ({ name: "/aws/eks/case/cluster", retentionInDays: 30, tags }),
-    change: { retentionInDays: 90, tags: otherTags },
+    inputs: async (make) => {
+      const key = await make("aws:kms/key:Key", { policy: logsKeyPolicy("us-east-1"), deletionWindowInDays: 7 });
+      const kmsKeyId = `arn:aws:kms:us-east-1:000000000000:key/${key}`;
+      return { name: "/aws/eks/case/cluster", retentionInDays: 30, kmsKeyId, tags };
+    },
+    change: { retentionInDays: 90, kmsKeyId: undefined, tags: otherTags },
   },
   {
     token: "aws:sqs/queue:Queue",

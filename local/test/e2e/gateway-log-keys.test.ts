@@ -1,0 +1,85 @@
+import {
+  AssociateKmsKeyCommand,
+  CloudWatchLogsClient,
+  CreateLogGroupCommand,
+  DescribeLogGroupsCommand,
+  DisassociateKmsKeyCommand,
+} from "@aws-sdk/client-cloudwatch-logs";
+import { CreateKeyCommand, DisableKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { REGION } from "../../gateway/ministack.ts";
+import { logsKeyPolicy } from "../support/aws-handler-cases.ts";
+import { allow, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+
+const group = "/aws/eks/case/cluster";
+const arn = `arn:aws:logs:${REGION}:000000000000:log-group:${group}`;
+
+let cloud: GatewayCloud;
+let kms: KMSClient;
+/** Of a role with permissions in CloudWatch Logs only. */
+let logs: CloudWatchLogsClient;
+
+const newKey = async (Policy?: string) =>
+  (await kms.send(new CreateKeyCommand({ ...(Policy && { Policy }) }))).KeyMetadata?.Arn ?? "";
+
+beforeAll(async () => {
+  cloud = await startGatewayCloud();
+  const clients = await cloud.roleWith("logs", allow({ Action: "logs:*" }));
+  const config = ({ credentials }: Pick<typeof clients, "credentials">) => ({
+    endpoint: cloud.instance.awsEndpoint,
+    region: REGION,
+    ...(credentials && { credentials }),
+  });
+  kms = new KMSClient(config(cloud.deployer));
+  logs = new CloudWatchLogsClient(config(clients));
+});
+afterAll(() => cloud.remove());
+
+describe("the KMS key of a log group", () => {
+  const associate = (kmsKeyId: string) => logs.send(new AssociateKmsKeyCommand({ logGroupName: group, kmsKeyId }));
+  const keyOf = async () =>
+    (await logs.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: group }))).logGroups?.[0]?.kmsKeyId;
+
+  test("is associated at creation, replaced and disassociated without permissions in KMS", async () => {
+    const [first, second] = [await newKey(logsKeyPolicy(REGION, group)), await newKey(logsKeyPolicy(REGION))];
+    await logs.send(new CreateLogGroupCommand({ logGroupName: group, kmsKeyId: first }));
+    expect(await keyOf()).toBe(first);
+    await associate(second);
+    expect(await keyOf()).toBe(second);
+    await logs.send(new DisassociateKmsKeyCommand({ logGroupName: group }));
+    expect(await keyOf()).toBe(undefined);
+  });
+
+  test.each([
+    ["by default", undefined],
+    ["for another region", logsKeyPolicy("eu-west-1")],
+    ["for another group", logsKeyPolicy(REGION, "/aws/eks/other/*")],
+  ])("must have a policy that admits CloudWatch Logs, and doesn't %s", async (_name, policy) => {
+    const key = await newKey(policy);
+    const refused = `The specified KMS key does not exist or is not allowed to be used with Arn '${arn}'`;
+    await expect(associate(key)).rejects.toMatchObject({ name: "AccessDeniedException", message: refused });
+    const create = new CreateLogGroupCommand({ logGroupName: `${group}-other`, kmsKeyId: key });
+    expect(await outcome(logs.send(create))).toContain("AccessDeniedException");
+    expect(await keyOf()).toBe(undefined);
+  });
+
+  test("must exist, be enabled and be named by its ARN", async () => {
+    const disabled = await newKey(logsKeyPolicy(REGION));
+    await kms.send(new DisableKeyCommand({ KeyId: disabled }));
+    for (const key of [disabled, `${disabled.slice(0, -4)}0000`, disabled.split("/")[1] ?? ""])
+      await expect(associate(key), key).rejects.toMatchObject({ name: "InvalidParameterException" });
+  });
+
+  test("belongs to a log group that exists, and needs logs:AssociateKmsKey", async () => {
+    const key = await newKey(logsKeyPolicy(REGION));
+    const absent = new AssociateKmsKeyCommand({ logGroupName: "/absent", kmsKeyId: key });
+    await expect(logs.send(absent)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+    const { credentials } = await cloud.roleWith("creator", allow({ Action: "logs:CreateLogGroup" }));
+    const creator = new CloudWatchLogsClient({
+      ...{ endpoint: cloud.instance.awsEndpoint, region: REGION },
+      ...(credentials && { credentials }),
+    });
+    const call = new AssociateKmsKeyCommand({ logGroupName: group, kmsKeyId: key });
+    await expect(creator.send(call)).rejects.toMatchObject({ name: "AccessDeniedException" });
+  });
+});
