@@ -94,6 +94,12 @@ export interface HubClusterArgs {
    */
   readonly logRetentionDays?: number;
   /**
+   * ARN of a KMS key of the cluster's region that encrypts these logs. Its policy must admit CloudWatch Logs.
+   * @default a key that AWS owns
+   * @example "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+   */
+  readonly logKey?: string | undefined;
+  /**
    * Days between the deletion of the key that encrypts Kubernetes secrets and its end, 7 to 30.
    * @default 30
    */
@@ -193,7 +199,12 @@ export class HubCluster extends pulumi.ComponentResource {
     // EKS would create one whose entries never expire and which stays when the cluster is deleted.
     const logGroup = new aws.cloudwatch.LogGroup(
       `${name}-logs`,
-      { name: names.clusterLogGroup, retentionInDays: args.logRetentionDays ?? 90, tags },
+      {
+        name: names.clusterLogGroup,
+        retentionInDays: args.logRetentionDays ?? 90,
+        ...(args.logKey && { kmsKeyId: args.logKey }),
+        tags,
+      },
       { parent: this },
     );
     this.cluster = new eks.Cluster(

@@ -5,7 +5,7 @@ import { withOneRegistry } from "./one-registry.ts";
 import { rules } from "./rules.ts";
 import type { Readable } from "./settings.ts";
 import { type KeyName, keys } from "./settings.ts";
-import { volumeKeyRules } from "./volume-keys.ts";
+import { logKeyRules, volumeKeyRules } from "./volume-keys.ts";
 
 /** The configuration as Pulumi has it: full key to text, and which keys are encrypted. */
 export interface RawConfig {
@@ -109,6 +109,7 @@ export function readConfig(raw: RawConfig): { settings: Readable; problems: read
     ...read.problems,
     ...rules.flatMap((rule) => rule(settings)),
     ...volumeKeyRules(settings, raw.region),
+    ...logKeyRules(settings, raw.region),
   ];
   return { settings, problems };
 }

@@ -39,6 +39,7 @@ export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: T
     ...ofEveryRole(settings),
     logTypes: settings.logTypes,
     logRetentionDays: settings.logRetentionDays,
+    logKey: settings.logKey || undefined,
     kmsDeletionWindowDays: settings.kmsDeletionWindowDays,
     deletionProtection: settings.deletionProtection,
     protect: settings.protect,

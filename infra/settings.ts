@@ -12,7 +12,7 @@ import { serviceQuotaKey } from "./quota-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
 import { formerSealingKeyList, sealingKeyList } from "./sealing-keys.ts";
 import { companyTagsKey } from "./tag-keys.ts";
-import { volumeKeyList } from "./volume-keys.ts";
+import { logKey, volumeKeyList } from "./volume-keys.ts";
 
 /** CIDR of public addresses. AWS shows a person's own at checkip.amazonaws.com. */
 export const ownAddress = '"$(curl -s https://checkip.amazonaws.com)/32"';
@@ -119,6 +119,7 @@ export const keys = {
   kmsDeletionWindowDays: days("7 to 30", (value) => value >= 7 && value <= 30),
   logTypes: list(oneOf(...controlPlaneLogTypes)),
   logRetentionDays: integer(logRetentionTimes.join(", "), (value) => logRetentionTimes.includes(value), 90),
+  logKey,
 
   ...gitKeys,
 

@@ -18,6 +18,7 @@ import { checkRoles } from "./github-roles.ts";
 import { checkRunner } from "./github-runners.ts";
 import { checkReleaseTags } from "./github-tags.ts";
 import { checkHub } from "./hub.ts";
+import { checkLogKey } from "./log-key.ts";
 import { checkLogin } from "./login.ts";
 import { checkNetwork, checkProxy } from "./network.ts";
 import { type Run, runner } from "./process.ts";
@@ -50,6 +51,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
   access         the principals in clusterAdmins and clusterViewers exist, and those in the hub's access entries
   secrets        no name that the stack creates in Secrets Manager is scheduled for deletion
   volumes        EBS can use the keys in volumeKeys, and the account's default key is one that roles of spokes may use
+  logs           CloudWatch Logs can use the key in logKey, and its policy names the service
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches; an organization at GitHub allows
                  deploy keys
   workflows      the roles of GitHub's workflows trust the subject that GitHub puts into their tokens, but no pushed branch;
@@ -132,6 +134,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     access,
     secrets,
     volumes,
+    logs,
     git,
     roles,
     environments,
@@ -147,6 +150,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     login.known ? checkAccess(stack, aws, login.caller) : [],
     login.known ? checkSecrets(stack, aws) : [],
     login.known ? checkVolumeKeys(stack, aws) : [],
+    login.known ? checkLogKey(stack, aws) : [],
     checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"], github }),
     login.known ? checkRoles(stack, { root, run, aws, github }) : [],
     checkEnvironments(stack, { root, run, github }),
@@ -165,6 +169,7 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
     { name: "access to the hub", findings: access },
     { name: "secrets", findings: secrets },
     { name: "volumes", findings: volumes },
+    { name: "logs", findings: logs },
     { name: "Git hosts", findings: git },
     { name: "workflows", findings: [...roles, ...environments, ...runner, ...tags] },
     { name: "packages", findings: await packages },

@@ -1,54 +1,31 @@
 import { EC2Client, GetEbsDefaultKmsKeyIdCommand, GetEbsEncryptionByDefaultCommand } from "@aws-sdk/client-ec2";
-import { DescribeKeyCommand, type KeyMetadata, KMSClient } from "@aws-sdk/client-kms";
+import type { KeyMetadata } from "@aws-sdk/client-kms";
 import { keyRegion } from "../../lib/iam/volume-key.ts";
 import { type AwsConfig, isMissing, untold } from "./aws.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
+import { describeKey, keyProblem } from "./kms-key.ts";
 import type { Stack } from "./stack.ts";
 
 const guide = "docs/guides/aws-account.md#a-kms-key-of-your-company-for-volumes";
 const ofAws = "alias/aws/ebs";
 
-async function described(keyId: string, region: string, config: AwsConfig): Promise<KeyMetadata> {
-  const { KeyMetadata } = await new KMSClient({ ...config, region }).send(new DescribeKeyCommand({ KeyId: keyId }));
-  if (KeyMetadata === undefined) throw new Error(`KMS describes nothing of ${keyId}`);
-  return KeyMetadata;
-}
-
-/** What AWS makes of a key that EBS must be able to use (EC2 API Reference, CreateVolume, `KmsKeyId`). */
+/** How EBS can use a key in a cluster's region. */
 function judged(name: string, key: KeyMetadata, regions: readonly string[]): Finding {
-  const { KeyState, KeySpec, KeyUsage, KeyManager, KeyId = "", Arn = "" } = key;
-  const region = keyRegion(Arn);
-  const call = (verb: string) => `aws kms ${verb} --region ${region} --key-id ${KeyId}`;
-  if (KeyManager === "AWS")
-    return wrong(name, "is AWS's own key, whose policy nobody can change", "take it out of volumeKeys");
-  if (KeySpec !== "SYMMETRIC_DEFAULT" || KeyUsage !== "ENCRYPT_DECRYPT")
-    return wrong(
-      name,
-      `is ${KeySpec} for ${KeyUsage}: EBS uses symmetric keys only`,
-      "name a key with KeySpec SYMMETRIC_DEFAULT and KeyUsage ENCRYPT_DECRYPT",
-    );
-  if (KeyState !== "Enabled")
-    return wrong(
-      name,
-      `is ${KeyState}: EBS can use only enabled keys`,
-      KeyState === "PendingDeletion"
-        ? `${call("cancel-key-deletion")}, then ${call("enable-key")}`
-        : call("enable-key"),
-    );
-  if (!regions.includes(region))
-    return note(
-      name,
-      `is in ${region}, where the stack has no clusters`,
-      "take it out, or add the region to spokeRegions",
-    );
-  return ok(name, "exists, is enabled and symmetric");
+  const problem = keyProblem(name, key, "EBS", "volumeKeys");
+  const region = keyRegion(key.Arn ?? "");
+  if (problem || regions.includes(region)) return problem ?? ok(name, "exists, is enabled and symmetric");
+  return note(
+    name,
+    `is in ${region}, where the stack has no clusters`,
+    "take it out, or add the region to spokeRegions",
+  );
 }
 
 /** Whether EBS can use a key of the stack; whom its policy admits, AWS shows only when a volume is created. */
 async function checkKey(arn: string, regions: readonly string[], config: AwsConfig): Promise<Finding> {
   const name = `key ${arn}`;
   try {
-    return judged(name, await described(arn, keyRegion(arn), config), regions);
+    return judged(name, await describeKey(arn, keyRegion(arn), config), regions);
   } catch (error) {
     if (isMissing(error))
       return wrong(name, `does not exist in ${keyRegion(arn)}`, `correct volumeKeys, or create it (${guide})`);
@@ -73,7 +50,7 @@ async function checkDefault(region: string, keys: readonly string[], config: Aws
         `${ofAws}, which is none of volumeKeys: volumes that name no key use it; ${state}`,
         `set volumeKey in each spoke.yaml, or change the default: ${change}`,
       );
-    const { Arn = KmsKeyId } = await described(KmsKeyId, region, config);
+    const { Arn = KmsKeyId } = await describeKey(KmsKeyId, region, config);
     if (keys.includes(Arn)) return ok(name, `${Arn}, one of volumeKeys; ${state}`);
     return wrong(
       name,

@@ -87,6 +87,8 @@ export interface SpokeSpec {
   readonly eksAddonVersions: Readonly<Partial<Record<AnyEksAddon, string>>>;
   readonly logTypes: readonly ControlPlaneLogType[];
   readonly logRetentionDays: number;
+  /** ARN of the key of the log groups; undefined for a key that AWS owns. */
+  readonly logKey?: string;
   readonly kmsDeletionWindowDays: number;
   /** Whether Session Manager opens shells on the nodes. Undefined, which is no, until the definition that knows it is applied. */
   readonly sessionManager?: boolean;

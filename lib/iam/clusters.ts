@@ -50,7 +50,14 @@ export function clusterStatements(scope: Scope, clusters: string, podIdentities:
     {
       Sid: "ControlPlaneLogs",
       Effect: "Allow",
-      Action: ["logs:*teLogGroup", "logs:ListTagsForResource", "logs:PutRetentionPolicy", "logs:*agResource"],
+      // *ssociateKmsKey: CloudWatch Logs itself uses the key, under the key's policy; the caller needs no permission in KMS.
+      Action: [
+        "logs:*ssociateKmsKey",
+        "logs:*teLogGroup",
+        "logs:ListTagsForResource",
+        "logs:PutRetentionPolicy",
+        "logs:*agResource",
+      ],
       Resource: [name.logGroup(`/aws/eks/${clusters}/cluster*`)],
     },
     apiRuleStatement(scope, clusters),

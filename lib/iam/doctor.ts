@@ -2,7 +2,7 @@ import { type PolicyDocument, policy } from "./policy.ts";
 
 /**
  * What `fleet doctor` reads of an account beyond what the deployer does: quotas, what counts against them, the hub's version and access
- * entries, the principals in them, the boundary of its roles, the trust policies of the workflows' roles, names of secrets, keys of volumes, and
+ * entries, the principals in them, the boundary of its roles, the trust policies of the workflows' roles, names of secrets, keys of volumes and logs, and
  * whether its network reaches the internet. Names of principals are the stack's or yours; most others know no resource (Service Authorization Reference).
  */
 export const doctorPolicy = (): PolicyDocument =>
@@ -30,6 +30,7 @@ export const doctorPolicy = (): PolicyDocument =>
       "iam:ListOpenIDConnectProviders",
       "iam:ListRoles",
       "kms:DescribeKey",
+      "kms:GetKeyPolicy",
       "secretsmanager:ListSecrets",
       "servicequotas:GetAWSDefaultServiceQuota",
       "servicequotas:GetServiceQuota",

@@ -245,7 +245,7 @@ export const exceptions: readonly Exception[] = [
   },
   ...(
     [
-      ["*-hub-crossplane", "ControlPlaneLogs", ["logs:*agResource", "logs:*teLogGroup"]],
+      ["*-hub-crossplane", "ControlPlaneLogs", ["logs:*agResource", "logs:*ssociateKmsKey", "logs:*teLogGroup"]],
       ["*-hub-crossplane", "SpokeKeyAliases", ["kms:*Alias"]],
       ["*-hub-crossplane-oidc-providers", "OidcProviders", ["iam:*agOpenIDConnectProvider"]],
       ["*-hub-crossplane-roles", "RoleUpkeep", ["iam:*agRole", "iam:UpdateRole*"]],

@@ -104,6 +104,12 @@ describe("a cluster alone", () => {
     expect(one(resources, "Key").inputs["deletionWindowInDays"]).toBe(given("kmsDeletionWindowDays"));
   });
 
+  test("encrypts its logs with the given key, and without one with a key that AWS owns", async () => {
+    const logKey = "arn:aws:kms:eu-central-1:222222222222:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+    expect(one(await cluster({ logKey }), "LogGroup").inputs["kmsKeyId"]).toBe(logKey);
+    expect(one(await cluster(), "LogGroup").inputs).not.toHaveProperty("kmsKeyId");
+  });
+
   test("has no tags of its own but names: those of the AWS provider are its owner's to choose", async () => {
     for (const { inputs } of [...(await cluster()), ...(await made(() => new Network("shop")))])
       expect(Object.keys(inputs["tags"] ?? {}).filter((key) => key !== "Name" && !key.includes("/role/"))).toEqual([]);

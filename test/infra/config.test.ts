@@ -42,6 +42,13 @@ const volumeKeys = (...ids: readonly number[]) =>
 /** What is changed in a good configuration, the key that is blamed, and a part of the message. */
 const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a key for volumes that is an alias", { volumeKeys: '["alias/ebs"]' }, "volumeKeys", "not of an alias"],
+  ["a key for logs that is an alias", { logKey: "alias/logs" }, "logKey", "not of an alias"],
+  [
+    "a key for logs of another region",
+    { logKey: "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab" },
+    "logKey",
+    "is a key of another region than the hub's log groups",
+  ],
   ["a key for volumes twice", { volumeKeys: volumeKeys(1, 1) }, "volumeKeys", "names a key twice"],
   [
     "a first key for volumes of another region",

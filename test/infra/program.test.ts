@@ -197,6 +197,14 @@ describe("a stack with keys of a company for volumes", () => {
   });
 });
 
+describe("a stack with a key of a company for logs", () => {
+  it("encrypts the hub's log group", async () => {
+    const logKey = "arn:aws:kms:eu-central-1:222222222222:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+    const made = await runStack("dev", { "eks-gitops-fleet:logKey": logKey });
+    expect(made.resources.find(({ name }) => name === "hub-logs")?.inputs["kmsKeyId"]).toBe(logKey);
+  });
+});
+
 describe("a stack with tags of a company", () => {
   const tags = { "cost-center": "4711", owner: "platform" };
 

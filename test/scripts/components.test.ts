@@ -81,6 +81,7 @@ const words: readonly (readonly [component: string, prefix: string, ...keys: str
     "permissionsBoundary",
     "logTypes",
     "logRetentionDays",
+    "logKey",
     "kmsDeletionWindowDays",
   ],
   ["HubCluster", "cluster", "clusterAdmins", "clusterViewers", "deletionProtection", "protect"],

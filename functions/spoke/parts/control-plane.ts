@@ -11,6 +11,7 @@ import { runningVersion } from "../plan.ts";
 import { resources } from "../resources.ts";
 import { companyTags } from "../tags.ts";
 import { volumeKeysOf } from "../volume-key.ts";
+import { composeLogGroup } from "./log-group.ts";
 import { nodeSubnetIds, subnetIds } from "./network.ts";
 import { nodeRole } from "./node-role.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
@@ -88,16 +89,13 @@ const versionOf = ({ observed, plan }: Context, version: string) =>
 /** The control plane: access entries only, encrypted secrets, logs, `bootstrapClusterCreatorAdminPermissions` off. */
 export function composeControlPlane(context: Context): void {
   const { composer, facts, names, plan, spoke, tags } = context;
-  const { region, deletionProtection, endpoint, logRetentionDays, logTypes } = spoke.spec;
+  const { region, deletionProtection, endpoint, logTypes } = spoke.spec;
   const { serviceIpv4Cidr } = spoke.spec.network;
   const role = clusterRole(context);
   composeRole(context, role);
   encryptionKey(context);
   // EKS would create one whose entries never expire and which stays when the cluster is deleted.
-  composer.managed(resources.logs, "Group", {}, () => ({
-    externalName: names.logGroup,
-    forProvider: { region, retentionInDays: logRetentionDays, tags: tags() },
-  }));
+  composeLogGroup(context, resources.logs, names.logGroup);
   const needs = {
     kubernetesVersion: fact("spec", plan.kubernetesVersion),
     publicAccessCidrs: fact("spec", plan.publicAccessCidrs),

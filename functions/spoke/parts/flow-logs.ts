@@ -1,6 +1,7 @@
 import { flowLogPolicy, flowLogTrust } from "../../../lib/iam/flow-logs.ts";
 import type { Context } from "../context.ts";
 import { resources } from "../resources.ts";
+import { composeLogGroup } from "./log-group.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
 function writer({ names, scope }: Context): RoleArgs {
@@ -17,15 +18,12 @@ function writer({ names, scope }: Context): RoleArgs {
 /** The flow log of a VPC that the fleet makes, its log group, and the role by which AWS writes it. */
 export function composeFlowLog(context: Context): void {
   const { composer, facts, names, spoke, tags } = context;
-  const { region, network, logRetentionDays } = spoke.spec;
+  const { region, network } = spoke.spec;
   const { flowLogs: trafficType } = network;
   if (trafficType === undefined) return;
   const role = writer(context);
   composeRole(context, role);
-  composer.managed(resources.flowLogGroup, "Group", {}, () => ({
-    externalName: names.flowLogGroup,
-    forProvider: { region, retentionInDays: logRetentionDays, tags: tags() },
-  }));
+  composeLogGroup(context, resources.flowLogGroup, names.flowLogGroup);
   const flowLog = resources.flowLog(trafficType);
   const needs = {
     vpcId: facts.text(resources.vpc, "id"),

@@ -37,6 +37,7 @@ describe("fleet doctor", () => {
       "access to the hub",
       "secrets",
       "volumes",
+      "logs",
       "Git hosts",
       "workflows",
       "packages",

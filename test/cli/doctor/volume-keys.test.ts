@@ -104,7 +104,7 @@ describe("a key of the stack", () => {
     [{ KeyState: "PendingDeletion" }, "is PendingDeletion", "aws kms cancel-key-deletion"],
     [{ KeySpec: "RSA_4096" }, "is RSA_4096 for ENCRYPT_DECRYPT", "KeySpec SYMMETRIC_DEFAULT"],
     [{ KeySpec: "HMAC_256", KeyUsage: "GENERATE_VERIFY_MAC" }, "is HMAC_256 for GENERATE_VERIFY_MAC", "SYMMETRIC"],
-    [{ KeyManager: "AWS" }, "is AWS's own key", "take it out of volumeKeys"],
+    [{ KeyManager: "AWS" }, "is AWS's own key", "remove it from volumeKeys"],
   ])("that is %o can't be used", async (change, message, todo) => {
     expect(await judge(kms(change))).toMatchObject({
       status: "wrong",

@@ -25,6 +25,16 @@ describe("the flow log of a spoke's VPC", () => {
     expect(world.forProvider("flow-log-group")["retentionInDays"]).toBe(30);
   });
 
+  test("is encrypted with the Spoke's key, as the control plane's logs, until the Spoke has no key", () => {
+    const logKey = "arn:aws:kms:us-east-1:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+    const groups = ["flow-log-group", "logs"];
+    const world = running(logged("ALL", { logKey }));
+    for (const group of groups) expect(world.forProvider(group)["kmsKeyId"], group).toBe(logKey);
+    world.change({ logKey: undefined });
+    world.settle();
+    for (const group of groups) expect(world.forProvider(group), group).not.toHaveProperty("kmsKeyId");
+  });
+
   test("is written by a role that only VPC Flow Logs assumes, for this account, and that writes to that group alone", () => {
     const world = running(logged("ALL"));
     const trust = JSON.parse(String(world.forProvider("role-flow-logs")["assumeRolePolicy"]));

@@ -777,6 +777,24 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { ...elsewhere, volumeKey: key("us-east-1") } },
     refused: "volumeKey can't go with existing.madeBy",
   },
+  { name: "a key for logs", change: { spec: { logKey: key("us-east-1") } } },
+  { name: "a key for logs later", before: {}, change: { spec: { logKey: key("us-east-1") } } },
+  {
+    name: "a key for logs of another region",
+    change: { spec: { logKey: key("eu-west-1") } },
+    refused: "logKey must be a key of region us-east-1",
+  },
+  {
+    name: "an alias as a key for logs",
+    change: { spec: { logKey: "arn:aws:kms:us-east-1:111122223333:alias/logs" } },
+    refused: "spec.logKey",
+    at: "spec.logKey",
+  },
+  {
+    name: "a key for logs of a cluster that Cluster API makes",
+    change: { spec: { ...elsewhere, logKey: key("us-east-1") } },
+    refused: "logKey can't go with existing.madeBy",
+  },
   { name: "shells on nodes", change: { spec: { sessionManager: true } } },
   { name: "shells on nodes later", before: {}, change: { spec: { sessionManager: true } } },
   {
