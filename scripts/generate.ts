@@ -89,7 +89,7 @@ function generate(): void {
     console.log(`wrote ${path}`);
   }
   const tests = globSync(["test/**/*.test.ts", "local/test/unit/**/*.test.ts"], { cwd: root }).filter((test) =>
-    readFileSync(join(root, test), "utf8").includes(".toMatchFileSnapshot("),
+    /\.toMatchFileSnapshot\(|expectGolden\(/.test(readFileSync(join(root, test), "utf8")),
   );
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
   const update = [vitest, "run", "--project", "unit", ...tests, "--update"];
