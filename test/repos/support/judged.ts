@@ -22,7 +22,7 @@ import {
   tenantDatabases,
 } from "../../envtest/support/tenant-databases.ts";
 import { tenantIngresses } from "../../envtest/support/tenant-ingresses.ts";
-import { initialRegions, orderedBefore, tenantOrders } from "../../envtest/support/tenant-orders.ts";
+import { furtherFields, initialRegions, orderedBefore, tenantOrders } from "../../envtest/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../envtest/support/tenant-workloads.ts";
 import {
   kubeConfigs,
@@ -110,6 +110,7 @@ const changes = [
   ...[
     ...tenantOrders,
     ...initialRegions,
+    ...furtherFields,
     ...tenantBuckets,
     ...otherwiseNamed,
     ...orderedBefore,
