@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import { below, type Files, instantiate, withListed } from "../folder.ts";
@@ -52,19 +51,6 @@ export function awsEngineProblems(request: Ordering): Problem[] {
       got: `--aws-kind ${awsKinds.join(" --aws-kind ")}`,
       allowed: `ack beside ${Object.keys(addons).join(" or ")}`,
       remedy: `leave ${flag} out, or give one of these kinds too`,
-    },
-  ];
-}
-
-/** The problem of a checkout from before this. */
-export function ackTemplateProblems(checkout: string, request: Ordering): Problem[] {
-  if (!isByAck(request) || existsSync(join(checkout, template))) return [];
-  return [
-    {
-      key: flag,
-      what: "needs the template of an application that orders by ACK, which the checkout does not have",
-      ...{ got: join(checkout, template), allowed: `a folder ${template}` },
-      remedy: "copy this release's template into gitops-workloads",
     },
   ];
 }

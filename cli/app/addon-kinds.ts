@@ -1,5 +1,4 @@
 import type { Problem } from "../../lib/problems.ts";
-import type { Files } from "../folder.ts";
 import type { SpokeFacts } from "./clusters.ts";
 import type { AppRequest } from "./rules.ts";
 
@@ -12,8 +11,6 @@ export interface AddonKind {
   readonly addon: string;
   /** One of what is ordered, in a sentence. */
   readonly one: string;
-  /** The template that knows the kind, in a sentence. */
-  readonly template: string;
 }
 
 /** Whether an application orders the kind. */
@@ -58,21 +55,6 @@ export function addonProblems(of: AddonKind, cluster: string, facts: SpokeFacts 
       `spec.addons: [${facts.addons.join(", ")}] in ${facts.path}`,
       `a Spoke with ${of.addon} in spec.addons`,
       `add it there and push, or leave ${of.kind} out`,
-    ),
-  ];
-}
-
-/** The problem of a template that is older than the kind: the team's Flux could apply none. */
-export function templateProblems(of: AddonKind, request: AppRequest, files: Files): Problem[] {
-  const group = `${of.kind.split(".")[0]}.aws.m.upbound.io`;
-  if (!isOrdered(of, request) || files["rbac.yaml"]?.includes(group)) return [];
-  return [
-    kindProblem(
-      of,
-      "needs rights of the application that the template does not give",
-      `templates/app/rbac.yaml without ${group}`,
-      of.template,
-      "copy this release's template into gitops-workloads",
     ),
   ];
 }

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 import { type Problem, shown } from "../../lib/problems.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
@@ -150,19 +149,6 @@ export function imageAddonProblems(request: AppRequest, facts: SpokeFacts | unde
         facts === undefined
           ? "name the checkout with --system"
           : `add it there and push, or leave ${flags.image} out where ${environment} changes by pull request only`,
-    },
-  ];
-}
-
-/** The problem of a checkout from before this. */
-export function autoUpdateTemplateProblems(checkout: string, { autoUpdate }: AppRequest): Problem[] {
-  if (autoUpdate === undefined || existsSync(join(checkout, template))) return [];
-  return [
-    {
-      key: flags.image,
-      what: "needs the template of an application's new images, which the checkout does not have",
-      ...{ got: join(checkout, template), allowed: `a folder ${template}` },
-      remedy: "copy this release's template into gitops-workloads",
     },
   ];
 }

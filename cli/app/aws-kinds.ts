@@ -2,6 +2,7 @@ import { type Document, isMap, parseAllDocuments } from "yaml";
 import { awsKindsAnnotation } from "../../lib/labels.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { type Files, textOf } from "../folder.ts";
+import { UsageError } from "../usage.ts";
 
 export const bucketKind = "s3.Bucket";
 export const databaseKind = "rds.Instance";
@@ -38,29 +39,15 @@ export function awsKindProblems(kinds: readonly string[]): Problem[] {
 
 const isNamespace = (document: Document): boolean => isMap(document.contents) && document.get("kind") === "Namespace";
 
-/** The problem of a template that has no Namespace for the annotation: the application could order everything. */
-export function awsKindTemplateProblems(
-  kinds: readonly string[] | undefined,
-  namespace: string | undefined,
-): Problem[] {
-  if (kinds === undefined || (parseAllDocuments(namespace ?? "") as Document[]).some(isNamespace)) return [];
-  return [
-    {
-      key: "--aws-kind",
-      what: "is an annotation of the application's Namespace, which the template does not have",
-      got: "templates/app/namespace.yaml",
-      allowed: "a template with the application's Namespace in namespace.yaml",
-      remedy: "copy this release's template into gitops-workloads",
-    },
-  ];
-}
-
 /** The files of an application with the annotation that narrows what its namespace may order; comments stay. */
 export function withAwsKinds(files: Files, kinds: readonly string[] | undefined): Files {
   if (kinds === undefined) return files;
   const documents = parseAllDocuments(files["namespace.yaml"] ?? "") as Document[];
   const namespace = documents.find(isNamespace);
   const value = [...new Set(kinds)].filter((kind) => kind !== noAwsKinds).join(" ");
-  namespace?.setIn(["metadata", "annotations", awsKindsAnnotation], value);
+  // Without the annotation the application could order every kind.
+  if (namespace === undefined)
+    throw new UsageError("templates/app/namespace.yaml has no Namespace to annotate. Add it");
+  namespace.setIn(["metadata", "annotations", awsKindsAnnotation], value);
   return { ...files, "namespace.yaml": textOf(documents) };
 }

@@ -1,15 +1,7 @@
 import { bucketName, bucketsAddon, canHaveBuckets } from "../../lib/iam/tenants.ts";
 import { nameLimits } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
-import type { Files } from "../folder.ts";
-import {
-  type AddonKind,
-  addonProblems,
-  isOrdered,
-  kindProblem,
-  lengthProblems,
-  templateProblems,
-} from "./addon-kinds.ts";
+import { type AddonKind, addonProblems, isOrdered, kindProblem, lengthProblems } from "./addon-kinds.ts";
 import { bucketKind } from "./aws-kinds.ts";
 import type { SpokeFacts } from "./clusters.ts";
 import type { AppRequest } from "./rules.ts";
@@ -20,7 +12,6 @@ const buckets: AddonKind = {
   kind: bucketKind,
   addon: bucketsAddon,
   one: "bucket",
-  template: "a template with buckets in rbac.yaml, sync.yaml and aws.yaml",
 };
 
 /** Why an application could have no bucket on the EKS cluster `clusterName`. @param facts what its Spoke says, if that is known */
@@ -46,7 +37,3 @@ export function bucketProblems(request: AppRequest, clusterName: string, facts: 
     ...addonProblems(buckets, cluster, facts),
   ];
 }
-
-/** The problem of a template that is older than buckets. */
-export const bucketTemplateProblems = (request: AppRequest, files: Files): Problem[] =>
-  templateProblems(buckets, request, files);

@@ -20,12 +20,6 @@ export interface SpokeFacts {
   readonly path: string;
 }
 
-/** The Spoke's file of a fleet's spoke; one may lie as before fleets had folders. */
-const fileOf = (system: string, fleet: string, cluster: string): string | undefined =>
-  [spokeFolder(fleet, cluster), join("spokes", cluster)]
-    .map((folder) => join(system, folder, "spoke.yaml"))
-    .find((file) => existsSync(file));
-
 /** What a Spoke's file says; undefined where it can't be read. */
 function factsIn(path: string): SpokeFacts | undefined {
   const document = parseDocument(readFileSync(path, "utf8"));
@@ -38,7 +32,9 @@ function factsIn(path: string): SpokeFacts | undefined {
 function filesOf(system: string, cluster: string, fleet: string | undefined): string[] {
   if (cluster === "") return [];
   const fleets = fleet === undefined ? foldersIn(join(system, "spokes")) : [fleet];
-  return [...new Set(fleets.flatMap((each) => fileOf(system, each, cluster) ?? []))];
+  return fleets
+    .map((each) => join(system, spokeFolder(each, cluster), "spoke.yaml"))
+    .filter((file) => existsSync(file));
 }
 
 /** The facts about a spoke; undefined where there is none of this name or several are, or its file can't be read. */

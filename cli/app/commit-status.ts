@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { commitStatusAddress, commitStatusTypes, repositoryAddress } from "../../lib/notifications.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
@@ -58,20 +57,6 @@ export function commitStatusProblems(request: AppRequest, token: string | undefi
       flags.type,
       "create one that may write the commit status of this repository only (docs/guides/notifications.md)",
     ),
-  ];
-}
-
-/** The problem of a checkout from before commit statuses. */
-export function commitStatusTemplateProblems(checkout: string, { commitStatus }: AppRequest): Problem[] {
-  if (commitStatus === undefined || existsSync(join(checkout, template))) return [];
-  return [
-    {
-      key: flags.type,
-      what: "needs the template of an application's commit status, which the checkout does not have",
-      got: join(checkout, template),
-      allowed: `a folder ${template}`,
-      remedy: "copy this release's template into gitops-workloads",
-    },
   ];
 }
 

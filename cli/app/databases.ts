@@ -1,15 +1,7 @@
 import { canHaveDatabases, databaseName, databasePrefix, databasesAddon } from "../../lib/iam/databases.ts";
 import { nameLimits } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
-import type { Files } from "../folder.ts";
-import {
-  type AddonKind,
-  addonProblems,
-  isOrdered,
-  kindProblem,
-  lengthProblems,
-  templateProblems,
-} from "./addon-kinds.ts";
+import { type AddonKind, addonProblems, isOrdered, kindProblem, lengthProblems } from "./addon-kinds.ts";
 import { databaseKind } from "./aws-kinds.ts";
 import type { SpokeFacts } from "./clusters.ts";
 import type { AppRequest } from "./rules.ts";
@@ -20,7 +12,6 @@ const databases: AddonKind = {
   kind: databaseKind,
   addon: databasesAddon,
   one: "database",
-  template: "a template with databases in rbac.yaml, sync.yaml, network.yaml and cluster-info.yaml",
 };
 
 /** Why an application could have no database. @param spokePrefix begins the names of the fleet's clusters @param facts what its Spoke says, if that is known */
@@ -44,7 +35,3 @@ export function databaseProblems(request: AppRequest, spokePrefix: string, facts
     ...addonProblems(databases, cluster, facts),
   ];
 }
-
-/** The problem of a template that is older than databases. */
-export const databaseTemplateProblems = (request: AppRequest, files: Files): Problem[] =>
-  templateProblems(databases, request, files);

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { GitProvider } from "../../lib/bridge.ts";
 import { fleetNames } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { sealingScope, spokeNames } from "../../lib/spoke.ts";
@@ -13,21 +12,16 @@ import { dayOf } from "../sealing/deploy-key-notes.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { type SealingKey, seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
-import { ackAddonProblems, ackTemplateProblems, withAck } from "./ack.ts";
-import { autoUpdateProblems, autoUpdateTemplateProblems, imageAddonProblems, withAutoUpdate } from "./auto-update.ts";
-import { awsKindTemplateProblems, withAwsKinds } from "./aws-kinds.ts";
-import { bucketProblems, bucketTemplateProblems } from "./buckets.ts";
+import { ackAddonProblems, withAck } from "./ack.ts";
+import { autoUpdateProblems, imageAddonProblems, withAutoUpdate } from "./auto-update.ts";
+import { withAwsKinds } from "./aws-kinds.ts";
+import { bucketProblems } from "./buckets.ts";
 import { clusterProblems, spokeFacts } from "./clusters.ts";
-import {
-  commitStatusProblems,
-  commitStatusSecret,
-  commitStatusTemplateProblems,
-  withCommitStatus,
-} from "./commit-status.ts";
+import { commitStatusProblems, commitStatusSecret, withCommitStatus } from "./commit-status.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
-import { databaseProblems, databaseTemplateProblems } from "./databases.ts";
+import { databaseProblems } from "./databases.ts";
 import { quotaProblems, withQuota } from "./quota.ts";
-import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
+import { withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
 
 /** The folder of an application on a spoke. */
@@ -66,15 +60,7 @@ function problemsOf(checkout: string, request: AppRequest, access: AppAccess): P
   return [
     ...notHere,
     ...problems,
-    ...(notHere.length > 0
-      ? []
-      : [
-          ...receiverTemplateProblems(checkout, request),
-          ...commitStatusTemplateProblems(checkout, request),
-          ...autoUpdateTemplateProblems(checkout, request),
-          ...ackTemplateProblems(checkout, request),
-          ...quotaProblems(checkout, request.quota),
-        ]),
+    ...(notHere.length > 0 ? [] : quotaProblems(checkout, request.quota)),
     ...(hasUrl ? accessProblems(new URL(request.repositoryUrl), access, request.commitStatus !== undefined) : []),
     ...commitStatusProblems(request, access.commitStatusToken, hasUrl),
     ...autoUpdateProblems(request, access, hasUrl),
@@ -123,12 +109,6 @@ async function plannedOn(
   const owner = `${app}@${cluster}`;
   const { data, provider, publicKey } = await appCredential({ repositoryUrl, owner }, access, fleet);
   const files = await instantiate(checkout, template, { app, tenant, repositoryUrl, provider, revision, path });
-  refuse("onboard", [
-    ...templateProblems(provider, files["sync.yaml"] ?? ""),
-    ...awsKindTemplateProblems(request.awsKinds, files["namespace.yaml"]),
-    ...bucketTemplateProblems(request, files),
-    ...databaseTemplateProblems(request, files),
-  ]);
   const note = { made: dayOf(new Date()) };
   const credential = await sealCredential(fleet.kubeseal, key, { namespace: app, name: gitSecretOf(app), data }, note);
   const token = () => sealReceiverToken(fleet.kubeseal, key, app);
@@ -191,18 +171,4 @@ export async function onboardApp(
   const [app] = (await plannedApps(checkout, [request], connect, access, system)) as [Onboarded];
   await writeFolder(app.folder, app.files);
   return app;
-}
-
-/** The problem of a template from before GitHub Apps, with which Flux would refuse the credential of one. */
-function templateProblems(provider: GitProvider, sync: string): Problem[] {
-  if (provider === "generic" || sync.includes(`provider: ${provider}`)) return [];
-  return [
-    {
-      key: "--github-app-id",
-      what: `needs provider: ${provider} in the application's GitRepository, which the template does not have`,
-      got: join(template, "sync.yaml"),
-      allowed: "a template with provider: __provider__ beside secretRef",
-      remedy: "copy this release's template into gitops-workloads",
-    },
-  ];
 }

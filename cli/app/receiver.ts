@@ -1,28 +1,11 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Problem } from "../../lib/problems.ts";
 import { receiverEvents } from "../../lib/receivers.ts";
 import { below, type Files, instantiate, withListed } from "../folder.ts";
-import { receiverFlag } from "../sealing/receiver.ts";
 import type { AppRequest } from "./rules.ts";
 
 const template = join("templates", "app-receiver");
 /** The component in the application's folder. */
 const component = "receiver";
-
-/** The problem of a checkout from before Receivers on spokes. */
-export function receiverTemplateProblems(checkout: string, { gitReceiver }: AppRequest): Problem[] {
-  if (gitReceiver === undefined || existsSync(join(checkout, template))) return [];
-  return [
-    {
-      key: receiverFlag,
-      what: "needs the template of an application's Receiver, which the checkout does not have",
-      got: join(checkout, template),
-      allowed: `a folder ${template}`,
-      remedy: "copy this release's template into gitops-workloads",
-    },
-  ];
-}
 
 /**
  * The files of an application with what has a push to its repository count at once, if the request asks for that.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bucketProblems, bucketTemplateProblems } from "../../../cli/app/buckets.ts";
+import { bucketProblems } from "../../../cli/app/buckets.ts";
 import { request } from "../support/apps.ts";
 
 const asked = { ...request, awsKinds: ["sqs.Queue", "s3.Bucket"] };
@@ -37,18 +37,9 @@ describe("an application that may order buckets", () => {
     expect(problems({}, "fleet-spoke-blue--eu")).toMatchObject([{ got: "fleet-spoke-blue--eu" }]);
   });
 
-  test("needs a template with their rights", () => {
-    const old = { "rbac.yaml": "rules: []\n" };
-    expect(bucketTemplateProblems(asked, old)).toMatchObject([
-      { key: "--aws-kind", remedy: "copy this release's template into gitops-workloads" },
-    ]);
-    expect(bucketTemplateProblems(asked, { "rbac.yaml": "apiGroups: [s3.aws.m.upbound.io]\n" })).toEqual([]);
-  });
-
   test("asks for nothing of it without the kind", () => {
     const change = { awsKinds: ["sqs.Queue"], app: "pay--ment" };
     expect(problems(change, "fleet-spoke-blue--eu", facts())).toEqual([]);
     expect(problems({ ...change, awsKinds: undefined as never }, cluster, facts())).toEqual([]);
-    expect(bucketTemplateProblems({ ...asked, ...change }, {})).toEqual([]);
   });
 });

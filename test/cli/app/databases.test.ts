@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { databaseProblems, databaseTemplateProblems } from "../../../cli/app/databases.ts";
+import { databaseProblems } from "../../../cli/app/databases.ts";
 import { request } from "../support/apps.ts";
 
 const asked = { ...request, awsKinds: ["sqs.Queue", "rds.Instance"] };
@@ -34,18 +34,9 @@ describe("an application that may order databases", () => {
     expect(problems({ app: "pay--ment" })).toMatchObject([{ got: "pay--ment" }]);
   });
 
-  test("needs a template with their rights", () => {
-    const old = { "rbac.yaml": "rules: []\n" };
-    expect(databaseTemplateProblems(asked, old)).toMatchObject([
-      { key: "--aws-kind", remedy: "copy this release's template into gitops-workloads" },
-    ]);
-    expect(databaseTemplateProblems(asked, { "rbac.yaml": "apiGroups: [rds.aws.m.upbound.io]\n" })).toEqual([]);
-  });
-
   test("asks for nothing of it without the kind", () => {
     const change = { awsKinds: ["sqs.Queue"], app: "pay--ment" };
     expect(problems(change, facts())).toEqual([]);
     expect(problems({ ...change, awsKinds: undefined as never }, facts())).toEqual([]);
-    expect(databaseTemplateProblems({ ...asked, ...change }, {})).toEqual([]);
   });
 });

@@ -66,9 +66,4 @@ describe("fleet onboard for ACK's kinds", () => {
     expect(Object.keys(without).filter((file) => file.startsWith("ack"))).toEqual([]);
     expect(parse(without["kustomization.yaml"] ?? "").components).toBeUndefined();
   });
-
-  test("says that a checkout from before this lacks the template", async () => {
-    rmSync(join(at.checkout, "templates", "app-ack"), { recursive: true });
-    await expect(onboard()).rejects.toThrow("--aws-engine: needs the template of an application that orders by ACK");
-  });
 });

@@ -190,9 +190,4 @@ describe("fleet onboard refuses to commit new images", () => {
     expect(message).toMatch(/--auto-update-range: has no effect without --auto-update/);
     expect(message).toMatch(/--auto-update-token-file: has no effect without --auto-update/);
   });
-
-  test("a checkout without the template, and says what to copy", async () => {
-    rmSync(join(at.checkout, "templates", "app-auto-update"), { recursive: true });
-    expect(await problems()).toMatch(/--auto-update: needs the template[\s\S]*copy this release's template/);
-  });
 });

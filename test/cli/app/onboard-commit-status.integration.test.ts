@@ -167,9 +167,4 @@ describe("fleet onboard refuses", () => {
     expect(message).toMatch(/--commit-status-token-file: has no effect without --commit-status/);
     expect(message).not.toContain(TOKEN);
   });
-
-  test("a checkout without the template, and says what to copy", async () => {
-    rmSync(join(at.checkout, "templates", "app-commit-status"), { recursive: true });
-    expect(await problems({})).toMatch(/--commit-status: needs the template[\s\S]*copy this release's template/);
-  });
 });

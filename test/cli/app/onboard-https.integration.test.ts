@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { describe, expect, test } from "vitest";
@@ -79,15 +79,6 @@ describe("fleet onboard over HTTPS", () => {
       trusting({});
       await expect(over(app, urlAt("octocorp.ghe.com"))).rejects.toThrow("https://api.octocorp.ghe.com");
     });
-  });
-
-  test("refuses a GitHub App with a template from before, and writes nothing", async () => {
-    const template = join(at.checkout, "templates", "app", "sync.yaml");
-    writeFileSync(template, readFileSync(template, "utf8").replace(/ +provider:.*\n/, ""));
-    trusting({ githubAppBaseURL: "https://git.example/api/v3" });
-    await expect(over(app)).rejects.toThrow("--github-app-id: needs provider: github");
-    expect(existsSync(join(at.checkout, "clusters", "blue"))).toBe(false);
-    await over({ token: "t" });
   });
 
   test("trusts the authority that is given in place of the fleet's", async () => {

@@ -88,14 +88,6 @@ describe("fleet onboard with a Receiver", () => {
     expect(existsSync(join(at.checkout, "clusters", "blue"))).toBe(false);
   });
 
-  test("says which template a checkout from before lacks", async () => {
-    rmSync(join(at.checkout, "templates", "app-receiver"), { recursive: true });
-    await expect(onboard("github")).rejects.toThrow(
-      /--git-receiver: needs the template[\s\S]*copy this release's template into gitops-workloads/,
-    );
-    await onboard();
-  });
-
   test("prints how to read on the spoke what the Git host is told, and not the token", async () => {
     const argv = [
       "payment-app",

@@ -142,6 +142,12 @@ describe("fleet onboard", () => {
     expect((await namespaceOf("website", ["none"])).annotations).toEqual({ "fleet.internal/aws-kinds": "" });
   });
 
+  test("writes nothing where the kinds can't be narrowed: without an annotation the application could order every kind", async () => {
+    writeFileSync(join(at.checkout, "templates", "app", "namespace.yaml"), "kind: ResourceQuota\n");
+    await expect(onboard({ awsKinds: ["sqs.Queue"] })).rejects.toThrow("namespace.yaml has no Namespace to annotate");
+    expect(existsSync(join(at.checkout, "clusters", "blue"))).toBe(false);
+  });
+
   test("names the environments that can be sealed for", async () => {
     await expect(onboard({ environment: "prod" })).rejects.toThrow(
       "the fleet has no sealing key of scope prod; it has dev: append { scope: prod",
@@ -197,13 +203,10 @@ describe("fleet onboard on a cluster that the fleet does not have", () => {
     await onboardApp(at.checkout, asked, async () => at.fleet, {}, folder);
   });
 
-  test("says so where the fleet has no spoke at all, and knows those that lie as before fleets had folders", async () => {
+  test("says so where the fleet has no spoke at all", async () => {
     const folder = system();
     rmSync(join(folder, "spokes", "fleet", "blue"), { recursive: true });
     await expect(onboardIn("blue", folder)).rejects.toThrow("allowed: (the fleet has no spokes)");
-    mkdirSync(join(folder, "spokes", "blue"));
-    writeFileSync(join(folder, "spokes", "blue", "spoke.yaml"), "kind: Spoke\n");
-    await onboardIn("blue", folder);
   });
 
   test("is looked up beside gitops-workloads, or where it is said", () => {
