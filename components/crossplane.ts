@@ -45,8 +45,8 @@ export interface CrossplaneArgs {
 }
 
 /**
- * Crossplane's core and RBAC manager. Packages, XRDs and compositions come from Git. Its CRDs are installed by its pods: Helm never
- * removes them.
+ * Crossplane's core, without its RBAC manager: the permissions of packages come from Git, like the packages, XRDs and compositions. Its CRDs
+ * are installed by its pods: Helm never removes them.
  * @example
  * new Crossplane("crossplane", {}, { provider: cluster.provider });
  */
@@ -58,10 +58,8 @@ export class Crossplane extends pulumi.ComponentResource {
     super("eks-gitops-fleet:index:Crossplane", name, {}, opts);
     const { registries = {}, logLevel, size = fleetSizes.small, verifications = [], annotations } = args;
     const { args: verifying, ...environment } = verifications.length > 0 ? verifyingValues : { args: [] };
-    const debug = logLevel === "debug" ? ["--debug"] : [];
     const { image, pullSecretNames } = imageValues(registries);
     const core = { app: "crossplane" };
-    const rbacManager = { app: "crossplane-rbac-manager" };
     const pod = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
     const container = {
       runAsUser: 65532,
@@ -86,28 +84,25 @@ export class Crossplane extends pulumi.ComponentResource {
           ...(annotations && { serviceAccount: { customAnnotations: annotations }, customAnnotations: annotations }),
           // A spoke composes some seventy resources, which cause up to 2000 events at first: with the defaults (100, 1 a second)
           // Crossplane would ignore the spoke for five minutes.
-          args: [...debug, "--circuit-breaker-burst=5000", "--circuit-breaker-refill-rate=10", ...verifying],
+          args: [
+            ...(logLevel === "debug" ? ["--debug"] : []),
+            "--circuit-breaker-burst=5000",
+            "--circuit-breaker-refill-rate=10",
+            ...verifying,
+          ],
           ...environment,
           replicas: size.replicas,
           resourcesCrossplane: size.crossplane,
-          resourcesRBACManager: size.rbacManager,
-          rbacManager: {
-            args: debug,
-            replicas: size.replicas,
-            ...(size.replicas > 1 && { topologySpreadConstraints: spread(rbacManager) }),
-          },
+          // It gives each provider the Secrets of all namespaces, and may itself grant every permission.
+          rbacManager: { deploy: false },
           ...(size.replicas > 1 && {
             topologySpreadConstraints: spread(core),
-            extraObjects: [core, rbacManager].map((labels) =>
-              disruptionBudget(labels.app, crossplaneNamespace, labels),
-            ),
+            extraObjects: [disruptionBudget(core.app, crossplaneNamespace, core)],
           }),
           // Git activates the few kinds that the fleet uses, because every active kind takes memory of the API server.
           provider: { defaultActivations: [] },
           podSecurityContextCrossplane: pod,
-          podSecurityContextRBACManager: pod,
           securityContextCrossplane: container,
-          securityContextRBACManager: container,
         },
       },
       { parent: this },

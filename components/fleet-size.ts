@@ -18,7 +18,6 @@ export interface FleetSize {
    */
   readonly replicas: number;
   readonly crossplane: Resources;
-  readonly rbacManager: Resources;
   /** kustomize- and helm-controller. */
   readonly reconcilers: Resources;
   /**
@@ -41,7 +40,6 @@ const minimal: FleetSize = {
   spokes: 5,
   replicas: 1,
   crossplane: resources("100m", "256Mi", { cpu: "500m", memory: "1Gi" }),
-  rbacManager: resources("100m", "256Mi", { cpu: "100m", memory: "512Mi" }),
   reconcilers: resources("100m", "64Mi", { memory: "2Gi" }),
   dependencyPause: "2s",
   sourceController: resources("100m", "64Mi", { memory: "2Gi" }),
@@ -52,7 +50,6 @@ const small: FleetSize = {
   spokes: 25,
   replicas: 2,
   crossplane: resources("250m", "512Mi", { cpu: "1", memory: "2Gi" }),
-  rbacManager: resources("50m", "256Mi", { cpu: "500m", memory: "1Gi" }),
   reconcilers: resources("100m", "256Mi", { memory: "2Gi" }),
   dependencyPause: "2s",
   sourceController: resources("100m", "256Mi", { memory: "2Gi" }),
@@ -73,7 +70,6 @@ export const fleetSizes = {
     ...small,
     spokes: 250,
     crossplane: resources("1", "2Gi", { cpu: "4", memory: "8Gi" }),
-    rbacManager: resources("100m", "512Mi", { cpu: "1", memory: "2Gi" }),
     reconcilers: resources("500m", "1Gi", { memory: "8Gi" }),
     dependencyPause: "20s",
     sourceController: resources("250m", "512Mi", { memory: "4Gi" }),

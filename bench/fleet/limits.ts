@@ -13,10 +13,9 @@ export function sizeFor(spokes: number): FleetSize {
  * pods have to find room on one node.
  */
 export async function raiseLimits(kubectl: Kubectl, spokes: number): Promise<void> {
-  const { crossplane, rbacManager, reconcilers } = sizeFor(spokes);
+  const { crossplane, reconcilers } = sizeFor(spokes);
   const wanted = [
     [namespaces.crossplane, "crossplane", crossplane],
-    [namespaces.crossplane, "crossplane-rbac-manager", rbacManager],
     [namespaces.flux, "kustomize-controller", reconcilers],
   ] as const;
   for (const [namespace, name, { limits }] of wanted) {

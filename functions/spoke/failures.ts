@@ -50,6 +50,13 @@ const knownFailures: readonly KnownFailure[] = [
     remedy:
       "enable the spoke's region in the hub's account and in the spoke's (docs/guides/accounts.md); Crossplane retries by itself",
   },
+  // Upstream's cache of Secrets never fills without the permission (controller-runtime 0.24.1, pkg/cache/internal/informers.go).
+  {
+    pattern: /waiting for \*v1\.Secret Informer to sync/,
+    reason: "SecretsForbidden",
+    remedy:
+      "with kubeConfig: secret in the Composition, add kubeconfig-permissions.yaml to platform/crossplane/packages/kustomization.yaml in gitops-system",
+  },
   {
     pattern: /AccessDenied|UnauthorizedOperation|not authorized to perform|explicit deny/i,
     reason: "AccessDenied",

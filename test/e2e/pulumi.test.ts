@@ -68,7 +68,7 @@ describe("a changed value gives exactly the expected diff", () => {
 
   test("a chart value: the releases that have it, and only that value", async () => {
     const release = "update kubernetes:helm.sh/v3:Release";
-    const args = ["args[0]", "args[1]", "args[2]", "rbacManager.args[0]"].map((path) => `values.${path}`).join(" ");
+    const args = ["args[0]", "args[1]", "args[2]"].map((path) => `values.${path}`).join(" ");
     expect(await changes({ controllerLogLevel: "debug" })).toEqual([
       `${release}::crossplane-release ${args}`,
       `${release}::external-secrets-release values.log.level`,

@@ -29,6 +29,14 @@ const change = (promoted: boolean, input: object) =>
     return manifest;
   });
 
+/** Whether the provider for EKS may write kubeconfigs into Secrets. */
+const permitKubeconfigs = (permitted: boolean) =>
+  repository.edit("platform/crossplane/packages/kustomization.yaml", ({ resources, ...manifest }) => {
+    const file = "kubeconfig-permissions.yaml";
+    const others = resources.filter((each: string) => each !== file);
+    return { ...manifest, resources: permitted ? [...others, file] : others };
+  });
+
 /** Changes what the chain brings to every spoke. */
 const mark = (release: string) =>
   repository.edit(info, (manifest) => ({ ...manifest, data: { ...manifest.data, release } }));
@@ -94,6 +102,7 @@ beforeAll(async () => {
 // Everything as it was: first back to one source for all, then the source of prod goes.
 afterAll(async () => {
   await change(true, { kubeConfig: "configMap", stages: {} });
+  await permitKubeconfigs(false);
   await mark("");
   await repository.edit(info, ({ data: { release: _, ...data }, ...manifest }) => ({ ...manifest, data }));
   await repository.push("Follow one branch again");
@@ -154,6 +163,7 @@ describe("with a branch for prod, as the Composition's stages say", () => {
 
   test("a change of the Composition reaches a dev spoke at once, a prod spoke when its channel says so", async () => {
     const before = await revision(prod);
+    await permitKubeconfigs(true);
     await change(false, { kubeConfig: "secret" });
     await untilFetched(await repository.push("Reach dev's spokes by a connection Secret"));
     await untilChain(dev, chainArtifact, "secretRef");

@@ -67,7 +67,6 @@ export async function expectPods({ get }: Cluster): Promise<void> {
 /** What the program and gitops-system run on a hub: namespaces with Deployments. */
 export const hubControllers = [
   "crossplane-system/crossplane",
-  "crossplane-system/crossplane-rbac-manager",
   "crossplane-system/function-spoke",
   "crossplane-system/provider-aws-cloudwatchlogs",
   "crossplane-system/provider-aws-ec2",

@@ -53,11 +53,11 @@ export const crossplaneScope: Cases = [
   ...by(core, [
     { title: "a certificate of Crossplane", object: secret("crossplane-system", "Opaque") },
     { title: "a Deployment of a package", object: deployment("crossplane-system", "provider-aws") },
-    ...["crossplane", "rbac-manager"].map((name) => ({
-      title: `a Deployment under the account ${name}`,
-      object: deployment("crossplane-system", name),
-      refused: `runs packages under accounts of their own; got Deployment trial under ${name}`,
-    })),
+    {
+      title: "a Deployment under its own account",
+      object: deployment("crossplane-system", "crossplane"),
+      refused: "runs packages under accounts of their own; got Deployment trial under crossplane",
+    },
     {
       title: "a Deployment in the namespace of Flux",
       object: deployment("flux-system", "kustomize-controller"),

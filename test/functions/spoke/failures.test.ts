@@ -1,5 +1,8 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { failureOf, tidy } from "../../../functions/spoke/failures.ts";
+import { documents } from "../../repos/support/kustomize.ts";
+import { system } from "../../repos/support/spoke.ts";
 
 const step = (message: string) =>
   failureOf({
@@ -95,6 +98,16 @@ test("a region that an account has not enabled is told before the role, which is
     reason: "RegionDisabled",
     remedy: expect.stringContaining("in the hub's account and in the spoke's"),
   });
+});
+
+test("a kubeconfig that its provider may not write is explained by the file in Git that permits it", () => {
+  const message = "cannot get object: Timeout: failed waiting for *v1.Secret Informer to sync";
+  expect(step(message)).toMatchObject({
+    reason: "SecretsForbidden",
+    remedy: expect.stringContaining("kubeconfig-permissions.yaml"),
+  });
+  const file = join(system, "platform", "crossplane", "packages", "kubeconfig-permissions.yaml");
+  expect(documents(file).map(({ kind }) => kind)).toEqual(["ClusterRole", "ClusterRoleBinding"]);
 });
 
 test("a release whose chart Flux has not looked at yet has not failed; one whose chart can't be fetched has", () => {
