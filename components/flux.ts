@@ -88,6 +88,8 @@ export class Flux extends pulumi.ComponentResource {
           crds: { annotations: { "helm.sh/resource-policy": "keep" } },
           logLevel,
           imagePullSecrets: pullSecrets,
+          // They allow all egress, and all ports of notification-controller to every pod. Git has narrower ones (platform/policies/namespaces).
+          policies: { create: false },
           // The check before the first installation.
           cli: imageOf("flux-cli"),
           notificationController: imageOf("notification-controller"),

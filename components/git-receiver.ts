@@ -93,7 +93,7 @@ export class GitReceiver extends pulumi.ComponentResource {
         {
           metadata,
           spec: {
-            // The label is the chart's (flux2 2.19.0, templates/policies.yaml, which admits pods of all namespaces).
+            // The chart's label (flux2 2.19.0). Git admits pods of all namespaces (platform/policies/namespaces).
             podSelector: { matchLabels: { app: "notification-controller" } },
             policyTypes: ["Ingress"],
             ingress: [

@@ -81,9 +81,16 @@ describe("the hub's Receiver", () => {
   test("is reached by pods of the cluster and by nobody else, unless gitReceiverCidrs says so", async () => {
     const policies = JSON.parse(await kubectl(["get", "networkpolicies", ...inFlux, "--output", "json"])).items;
     expect(policies.map(({ metadata }: { metadata: { name: string } }) => metadata.name).sort()).toEqual([
-      "allow-egress",
-      "allow-scraping",
+      "allow-any-port",
+      "allow-dns",
+      "allow-https",
+      "allow-kubeseal",
+      "allow-metrics",
+      "allow-peers",
+      "allow-pod-identity",
+      "allow-receivers",
       "allow-webhooks",
+      "default-deny",
     ]);
   });
 });

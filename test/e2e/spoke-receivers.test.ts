@@ -122,13 +122,20 @@ test("network policies admit calls from the spoke's pods of any namespace, and f
   ).items;
   // One more could admit others.
   expect(policies.map(({ metadata }) => metadata.name).sort()).toEqual([
-    "allow-egress",
-    "allow-scraping",
+    "allow-any-port",
+    "allow-dns",
+    "allow-https",
+    "allow-kubeseal",
+    "allow-metrics",
+    "allow-peers",
+    "allow-pod-identity",
+    "allow-receivers",
     "allow-webhooks",
+    "default-deny",
   ]);
-  expect(policies.find(({ metadata }) => metadata.name === "allow-webhooks")?.spec).toEqual({
+  expect(policies.find(({ metadata }) => metadata.name === "allow-receivers")?.spec).toEqual({
     podSelector: { matchLabels: { app: "notification-controller" } },
     policyTypes: ["Ingress"],
-    ingress: [{ from: [{ namespaceSelector: {} }] }],
+    ingress: [{ from: [{ namespaceSelector: {} }], ports: [{ port: 9292, protocol: "TCP" }] }],
   });
 });

@@ -85,7 +85,12 @@ describe("Flux on the hub", () => {
     const there = chain.applied.flatMap(({ objects }) =>
       objects.filter(({ metadata, spec }) => [metadata.namespace, spec?.targetNamespace].includes("fleet-releases")),
     );
-    expect([...new Set(there.map(({ kind }) => kind))].sort()).toEqual(["Role", "RoleBinding"]);
+    expect([...new Set(there.map(({ kind }) => kind))].sort()).toEqual([
+      "NetworkPolicy",
+      "Role",
+      "RoleBinding",
+      "ServiceAccount",
+    ]);
   });
 
   test("may grant no rights, run nothing on a spoke and remove nothing but what is sealed, the keys of retired generations and the default StorageClass", () => {

@@ -50,7 +50,7 @@ describe("OpenCost", () => {
     expect(values.opencost).toMatchObject({ ui: { enabled: false }, mcp: { enabled: false } });
     expect(named("opencost", "NetworkPolicy", "default-deny").spec).toEqual({
       podSelector: {},
-      policyTypes: ["Ingress"],
+      policyTypes: ["Ingress", "Egress"],
     });
     const [rule, ...others] = named("opencost", "NetworkPolicy", "allow-agent").spec.ingress;
     const pods = named("prometheus", "Deployment", "prometheus");

@@ -39,7 +39,12 @@ describe("the tools of a spoke", () => {
 
   test("contain Kyverno with the policies after it, when the Spoke enables it", () => {
     const spoke = render(withAddons("minimal", ["kyverno"]));
-    expect(spoke.by("kyverno-namespace").map(({ kind }) => kind)).toEqual(["Namespace", "Secret"]);
+    expect([...new Set(spoke.by("kyverno-namespace").map(({ kind }) => kind))]).toEqual([
+      "Namespace",
+      "ServiceAccount",
+      "NetworkPolicy",
+      "Secret",
+    ]);
     expect(spoke.by("kyverno").map(({ kind }) => kind)).toEqual(["HelmRepository", "HelmRelease"]);
     expect(new Set(spoke.by("kyverno-policies").map(({ kind }) => kind))).toEqual(new Set(["ValidatingPolicy"]));
   });

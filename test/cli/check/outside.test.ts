@@ -16,6 +16,7 @@ import { expected, found, removeCopies, withChanges } from "../support/seeds.ts"
 afterAll(removeCopies);
 
 const file = `${namespaces}/kustomization.yaml`;
+const policies = "gitops-system/platform/policies";
 
 describe("a kustomization reads nothing but files of its repository:", () => {
   test.each(outsideSeeds)("$fault is refused", (seed) => {
@@ -27,7 +28,7 @@ describe("a kustomization reads nothing but files of its repository:", () => {
         expect(found({ findings: findings.sorted() }, folder)).toEqual([expected(seed)]);
         expect(broken).toBe(true);
       },
-      [namespaces, "payment-app-manifests/base"],
+      [namespaces, `${policies}/namespaces`, "payment-app-manifests/base"],
     );
   });
 });
@@ -75,7 +76,7 @@ describe("a strategic merge patch that stands in the kustomization itself", () =
         const { broken } = new Trees(folder, new Files(), findings).of(join(folder, namespaces));
         expect([findings.sorted(), broken]).toEqual([[], false]);
       },
-      [namespaces],
+      [namespaces, `${policies}/namespaces`],
     );
   });
 });

@@ -533,14 +533,14 @@ export const moreSeeds: readonly Seed[] = [
     changes: [
       replaced(
         `${hub}/artifacts.yaml`,
-        `        - from: "@system/platform/policies/"\n          to: "@artifact/platform/"\n---`,
-        "---",
+        `"@system/platform/deletion-order/"\n          to: "@artifact/platform/"\n        - from: "@system/platform/policies/"\n          to: "@artifact/platform/"\n---`,
+        `"@system/platform/policies/"\n          to: "@artifact/platform/"\n---`,
       ),
     ],
     rule: "path",
     file: "gitops-system/spoke-bootstrap/base/kustomization.yaml",
-    on: "../../platform/policies",
-    problem: "the file ../../platform/policies does not exist",
+    on: "../../platform/deletion-order",
+    problem: "the file ../../platform/deletion-order does not exist",
     alone: true,
     clusters: [],
   },

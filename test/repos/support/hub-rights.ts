@@ -19,6 +19,7 @@ const resources: Readonly<Record<string, string>> = {
   GitRepository: "gitrepositories",
   Kustomization: "kustomizations",
   Namespace: "namespaces",
+  NetworkPolicy: "networkpolicies",
   PersistentVolume: "persistentvolumes",
   Receiver: "receivers",
   Role: "roles",
