@@ -58,6 +58,8 @@ export class ExternalSecrets extends pulumi.ComponentResource {
           imagePullSecrets: pullSecrets,
           replicaCount: replicas,
           resources,
+          // Off by default in the chart, which has no value for a readiness probe of the operator (2.12.0).
+          livenessProbe: { enabled: true },
           ...(replicas > 1 && {
             // maxUnavailable takes precedence over the chart's minAvailable.
             podDisruptionBudget: { enabled: true, maxUnavailable: 1 },

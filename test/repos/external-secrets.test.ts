@@ -6,7 +6,8 @@ import { Definitions } from "../../cli/check/definitions.ts";
 import { isManifest, isObject, type Manifest } from "../../cli/render/files.ts";
 import { exampleNames } from "../functions/spoke/support/fixtures.ts";
 import { upstreamCrds } from "../support/upstream-crds.ts";
-import { render, withAddons } from "./support/spoke.ts";
+import { build } from "./support/kustomize.ts";
+import { render, system, withAddons } from "./support/spoke.ts";
 
 /**
  * Our objects of External Secrets' API against the CustomResourceDefinitions of several versions: production's and the local stack's
@@ -26,9 +27,10 @@ const inside = (value: unknown): Manifest[] => {
   return isObject(value) ? Object.values(value).flatMap(inside) : [];
 };
 
-const onTheHub = ["dev", "prod"].flatMap((stack) =>
-  inside(parse(readFileSync(join(root, "test", "infra", "golden", `${stack}.resources.yaml`), "utf8"))),
+const golden = ["dev", "prod"].map((stack) =>
+  parse(readFileSync(join(root, "test", "infra", "golden", `${stack}.resources.yaml`), "utf8")),
 );
+const onTheHub = golden.flatMap(inside);
 const onSpokes = exampleNames.flatMap((name) =>
   render(withAddons(name, [])).applied.flatMap(({ objects }) => objects.filter(isOurs)),
 );
@@ -38,6 +40,30 @@ test("the program and Git write stores and ExternalSecrets of one version of the
   expect(onTheHub.length * onSpokes.length).toBeGreaterThan(0);
   expect(new Set(objects.map(({ apiVersion }) => apiVersion))).toEqual(new Set(["external-secrets.io/v1"]));
   expect(new Set(objects.map(({ kind }) => kind))).toEqual(new Set(["SecretStore", "ExternalSecret"]));
+});
+
+describe("the controllers of secrets", () => {
+  const releases = [
+    ...render(withAddons("minimal", [])).applied.flatMap(({ objects: applied }) => applied),
+    ...build(join(system, "platform", "hub", "sealed-secrets", "release")),
+  ].filter(({ kind }) => kind === "HelmRelease");
+  const valuesOf = (name: string) =>
+    releases.filter(({ spec }) => spec.releaseName === name).map(({ spec }) => spec.values);
+  type Resources = readonly Record<string, { inputs: { values: object } }>[];
+  const ofHub = golden.flatMap((resources: Resources) =>
+    resources.flatMap((each) => each["kubernetes:helm.sh/v3:Release::external-secrets-release"]?.inputs.values ?? []),
+  );
+
+  test("have a memory limit, on the hub and on spokes", () => {
+    const all = [...valuesOf("external-secrets"), ...ofHub, ...valuesOf("sealed-secrets")];
+    expect(all).toHaveLength(5);
+    for (const { resources } of all) expect(resources.limits.memory).toMatch(/^\d+Mi$/);
+  });
+
+  test("are probed: the chart of Sealed Secrets does so by default", () => {
+    for (const values of [...valuesOf("external-secrets"), ...ofHub])
+      expect(values).toMatchObject({ livenessProbe: { enabled: true } });
+  });
 });
 
 describe.each(folders)("the definitions in %s", (folder) => {

@@ -352,6 +352,7 @@ describe("the bootstrap chain", () => {
     for (const name of ["external-secrets", "sealed-secrets"])
       expect(release(name).values.resources, name).toEqual({
         requests: { cpu: "10m", memory: expect.stringMatching(/^\d+Mi$/) },
+        limits: { memory: expect.stringMatching(/^\d+Mi$/) },
       });
   });
 
