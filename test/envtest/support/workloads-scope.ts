@@ -227,7 +227,7 @@ export const tenantNamespaces: Cases = [
     title: `an application's namespace with ${JSON.stringify(labels)}`,
     from: stall({ ...tenant, ...enforced }),
     object: stall({ ...tenant, ...labels }),
-    refused: `restricted or baseline; got Namespace stall with ${Object.values(labels)[0] ?? "none"}`,
+    refused: `restricted or baseline; got Namespace stall with ${Object.values<string>(labels)[0] ?? "none"}`,
   })),
   {
     title: "a namespace of the platform that gets privileged pods",
