@@ -1,6 +1,6 @@
 import { fleetTag } from "../labels.ts";
 import { fleetNames } from "../names.ts";
-import { denyStatements } from "./boundary.ts";
+import { denyStatements, notOfOtherClusters } from "./boundary.ts";
 import { arns, noPath, onlyInRegions, type PolicyDocument, policy, type Scope } from "./policy.ts";
 import { ownKeysInBoundary, type VolumeKeys, volumeKeyStatement } from "./volume-key.ts";
 
@@ -94,6 +94,7 @@ export function addonBoundary(scope: AddonScope, permissions: readonly AddonPerm
     // Once, and not as a condition of each permission: a policy has little room.
     onlyInRegions(scope),
     ...denyStatements(scope),
+    notOfOtherClusters,
     {
       Sid: "NotTheHubsCluster",
       Effect: "Deny",

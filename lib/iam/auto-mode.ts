@@ -1,5 +1,5 @@
 import { autoModeTags, principalTags } from "../labels.ts";
-import { denyStatements, loadBalancerStatements } from "./boundary.ts";
+import { denyStatements, loadBalancerStatements, notOfOtherClusters } from "./boundary.ts";
 import { managedPolicies } from "./deployer.ts";
 import { ec2Actions } from "./ec2.ts";
 import { boundaryTagStatement, ownCluster, sharedNetworkStatement } from "./nodes.ts";
@@ -144,6 +144,7 @@ export function autoModeBoundary(scope: AutoModeScope): PolicyDocument {
       Resource: [name.instanceProfile("eks*")],
     },
     ...denyStatements(scope),
+    notOfOtherClusters,
     ...whereArnsDont(scope),
   );
 }

@@ -3,7 +3,7 @@ import { fleetNames, hubName } from "../names.ts";
 import { boundaryOfDatabases, databaseKey, databaseService } from "./databases.ts";
 import { ec2Actions } from "./ec2.ts";
 import { flowLogActions, flowLogGroup } from "./flow-logs.ts";
-import { nodeStatements, onNodesStatement, ownCluster, sharedNetworkStatement } from "./nodes.ts";
+import { nodeStatements, ofEks, onNodesStatement, ownCluster, sharedNetworkStatement } from "./nodes.ts";
 import {
   arns,
   type Condition,
@@ -148,8 +148,8 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
 
 /**
  * What the cloud controller of a control plane does for Services of type LoadBalancer. Its load balancers and security groups carry
- * kubernetes.io/cluster/<name>: a key for every cluster, which no condition can name. All but the hub's are in reach
- * (docs/guides/aws-account.md).
+ * kubernetes.io/cluster/<name>: a key for every cluster, which no condition can name. All but the hub's and EKS's own groups of other clusters
+ * are in reach (docs/guides/aws-account.md).
  * @param also further services whose service-linked role the control plane makes; default: none
  */
 export function loadBalancerStatements(scope: Scope, also: readonly string[] = []): Statement[] {
@@ -160,7 +160,7 @@ export function loadBalancerStatements(scope: Scope, also: readonly string[] = [
       Effect: "Allow",
       Action: ["elasticloadbalancing:*", ...ec2Actions(["*SecurityGroupIngress", "*eSecurityGroup", "CreateTags"])],
       Resource: [...name.ec2("security-group"), name.loadBalancing("*")],
-      Condition: { StringEquals: { [identityKey]: "cluster" } },
+      Condition: { StringEquals: { [identityKey]: "cluster" }, StringEqualsIfExists: { [ofEks]: ownCluster } },
     },
     {
       Sid: "Linked",
@@ -208,12 +208,11 @@ function secretStatements({ otherRegions: _, secretsOf, ...scope }: BoundaryScop
 }
 
 /**
- * What every role of a spoke is denied: calls without a cluster of the fleet, network calls on what the program or Kubernetes tags as the hub's,
- * and calls on what EKS made for another cluster.
+ * What every role of a spoke is denied: calls without a cluster of the fleet, and network calls on what the program or Kubernetes tags as the
+ * hub's.
  */
 export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Statement[] {
   const { hubCluster, spokePrefix } = fleetNames(fleet);
-  const ofEks = "aws:ResourceTag/aws:eks:cluster-name";
   // Without Sids: what is denied needs no exception in the policy pack, and a boundary no room for them.
   const never = (Action: readonly string[], Condition: Condition): Statement => ({
     Effect: "Deny",
@@ -227,13 +226,19 @@ export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Stateme
       StringNotLike: { [`aws:PrincipalTag/${principalTags.cluster}`]: `${spokePrefix}*` },
     }),
     never(network, { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } }),
-    // EKS makes the cluster's security group with this tag and without ours (EKS User Guide, "Security group requirements").
-    never(["ec2:*"], { Null: { [ofEks]: "false" }, StringNotEquals: { [ofEks]: ownCluster } }),
     never(network, {
       Null: { [`aws:ResourceTag/kubernetes.io/cluster/${hubCluster}`]: "false" },
     }),
   ];
 }
+
+/** Denies calls on the groups that EKS made for other clusters, in boundaries whose other statements allow calls on groups without our tags. */
+export const notOfOtherClusters: Statement = {
+  Effect: "Deny",
+  Action: ["ec2:*"],
+  Resource: ["*"],
+  Condition: { Null: { [ofEks]: "false" }, StringNotEquals: { [ofEks]: ownCluster } },
+};
 
 /**
  * The permissions boundary of every role that Crossplane on the hub makes: the most that a control plane, a node or a controller of a

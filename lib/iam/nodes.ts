@@ -11,6 +11,9 @@ export const ownCluster = principalTag(principalTags.cluster);
 const ofOwnCluster = { [`aws:ResourceTag/${principalTags.cluster}`]: ownCluster };
 const forOwnCluster = { [`aws:RequestTag/${principalTags.cluster}`]: ownCluster };
 
+/** The tag that EKS gives to the security group of a cluster, which has none of ours (EKS User Guide, "Security group requirements"). */
+export const ofEks = "aws:ResourceTag/aws:eks:cluster-name";
+
 /** {@link tagNewStatement} of a boundary, where a short Sid leaves room. */
 export const boundaryTagStatement: Statement = { ...tagNewStatement, Sid: "New" };
 
@@ -57,11 +60,12 @@ export function nodeStatements(scope: Scope): Statement[] {
     makeStatement(anyPartition, "Snapshots", snapshots, { StringEquals: forOwnCluster }),
     boundaryTagStatement,
     {
-      // An interface joins groups of its own VPC only, and changes nothing of what these allow. Groups of other clusters are denied (boundary.ts).
+      // Of groups without our tags only the one that EKS made for the cluster, which its nodes have: others admit members of other groups.
       Sid: "Join",
       Effect: "Allow",
       Action: ec2Actions(["CreateNetworkInterface", "ModifyNet*"]),
       Resource: arns(anyPartition).ec2("security-group"),
+      Condition: { StringEquals: { [ofEks]: ownCluster } },
     },
   ];
 }

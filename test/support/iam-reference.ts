@@ -135,7 +135,10 @@ function judge(action: ActionFacts, resource: string, tests: readonly Test[]): V
   const verdicts = given.map((keys): Verdict => {
     const unknown = tests.filter(({ key }) => !supports(globalKeys, key) && !supports(keys, key));
     if (unknown.some(({ demands }) => demands)) return "never counts";
-    const limits = tests.some(({ key, demands }) => demands && supports(keys, key));
+    // A tag of the caller limits every action, also one that makes a resource, which has no tags for the other keys yet.
+    const limits = tests.some(
+      ({ key, demands }) => demands && (key.startsWith("aws:PrincipalTag/") || supports(keys, key)),
+    );
     return unknown.length > 0 && !limits ? "limits nothing" : "counts";
   });
   return (

@@ -706,6 +706,32 @@ describe("the boundary of the fleet's roles", () => {
     expect(make("fleet-spoke-green")).toBe(false);
   });
 
+  it.each<[string, Record<string, string>, boolean]>([
+    ["the group that EKS made for their cluster", { "aws:eks:cluster-name": "fleet-spoke-blue" }, true],
+    ["a group with the tag of their cluster", { "eks-cluster-name": "fleet-spoke-blue" }, true],
+    ["the group that EKS made for another cluster", { "aws:eks:cluster-name": "fleet-spoke-green" }, false],
+    ["a group with another cluster's tag", { "eks-cluster-name": "fleet-spoke-green" }, false],
+    [
+      "the group of another cluster's load balancers",
+      { "elbv2.k8s.aws/cluster": "fleet-spoke-green", "elbv2.k8s.aws/resource": "backend-sg" },
+      false,
+    ],
+    ["a group of others", {}, false],
+  ])("has nodes join %s: %s", (_what, tags, expected) => {
+    const resourceTags = Object.fromEntries(
+      Object.entries(tags).map(([key, value]) => [`aws:ResourceTag/${key}`, value]),
+    );
+    for (const call of ["CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"])
+      expect(
+        allowed(boundary, {
+          action: `ec2:${call}`,
+          resource: ec2("security-group"),
+          context: { ...as("node"), ...resourceTags },
+        }),
+        call,
+      ).toBe(expected);
+  });
+
   it("lets what nodes read be read, in the region", () => {
     for (const action of ["ec2:DescribeInstances", "ecr:GetAuthorizationToken", "ecr:BatchGetImage"]) {
       expect(allowed(boundary, { action, resource: "*", context: as("node") }), action).toBe(true);
@@ -733,7 +759,9 @@ describe("the boundary of the fleet's roles", () => {
       allowed(boundary, { ...group, context: { ...as(identity), ...context } });
     expect(change("cluster", { "aws:ResourceTag/kubernetes.io/cluster/fleet-spoke-blue": "owned" })).toBe(true);
     expect(change("cluster", { "aws:ResourceTag/kubernetes.io/cluster/fleet-hub": "owned" })).toBe(false);
-    expect(change("cluster", { "aws:ResourceTag/aws:eks:cluster-name": "fleet-hub" })).toBe(false);
+    for (const other of ["fleet-hub", "fleet-spoke-green", "shop"])
+      expect(change("cluster", { "aws:ResourceTag/aws:eks:cluster-name": other }), other).toBe(false);
+    expect(change("cluster", { "aws:ResourceTag/aws:eks:cluster-name": "fleet-spoke-blue" })).toBe(true);
     expect(change("cluster", { "aws:ResourceTag/fleet.internal/cluster": "hub" })).toBe(false);
     expect(change("node", {})).toBe(false);
   });
