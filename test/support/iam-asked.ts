@@ -1,6 +1,6 @@
 /** The requests by which AWS is asked for a kind of resource: what the action names, with the keys that AWS gives for it and no others. */
 import { sharedNetworkTag } from "../../lib/labels.ts";
-import type { IamRequest } from "./iam.ts";
+import type { IamRequest } from "./iam-evaluator.ts";
 import { type ActionFacts, actionFacts, type ResourceType, supports } from "./iam-reference.ts";
 
 type Values = Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 /** What a principal can do in the end: by itself, and through every role that it could make, take over, assume or pass. */
 import { type PolicyDocument, policy } from "../../lib/iam/policy.ts";
-import { allowed, type IamRequest, mentions } from "./iam.ts";
+import { allowed } from "./iam.ts";
+import { type IamRequest, mentions } from "./iam-evaluator.ts";
 
 /** A session of a role, with the role's tags overlaid by those of the session. */
 export interface Session {

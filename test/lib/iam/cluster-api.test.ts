@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { clusterApiPolicy } from "../../../lib/iam/cluster-api.ts";
 import { clusterApiBoundary } from "../../../lib/iam/cluster-api-boundary.ts";
-import { allowed, mentions } from "../../support/iam.ts";
+import { allowed } from "../../support/iam.ts";
+import { mentions } from "../../support/iam-evaluator.ts";
 
 const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
 const iam = (resource: string) => `arn:aws:iam::000000000000:${resource}`;

@@ -8,7 +8,7 @@ import {
   principalTags,
   sharedNetworkTag,
 } from "../../../lib/labels.ts";
-import type { IamRequest } from "../../support/iam.ts";
+import type { IamRequest } from "../../support/iam-evaluator.ts";
 
 export const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
 export const spokes = ["blue", "green"] as const;
