@@ -234,6 +234,14 @@ export const tenantSources: Cases = [
     refused: "got s3://s3.amazonaws.com/manifests",
   },
   {
+    title: "a bucket with the credentials of another endpoint",
+    object: source("Bucket", place, {
+      ...{ bucketName: "manifests", endpoint: "s3.amazonaws.com", provider: "aws" },
+      sts: { provider: "aws", endpoint: "https://sts.example.com" },
+    }),
+    refused: "remove spec.sts: a Bucket of a tenant gets no credentials from an endpoint that it names; got Bucket it",
+  },
+  {
     title: "a repository that only begins below an allowed place",
     object: git(place, `${host}/a/../../b.git`),
     refused: "GitRepositorys of a tenant are below",

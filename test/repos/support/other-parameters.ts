@@ -144,6 +144,13 @@ const charts = (url: string): Manifest => ({
   metadata: { name: "it", namespace: "payment-app" },
   spec: { url },
 });
+const bucket = (sts?: object): Manifest => ({
+  apiVersion: "source.toolkit.fluxcd.io/v1",
+  kind: "Bucket",
+  metadata: { name: "it", namespace: "payment-app" },
+  spec: { bucketName: "payments", endpoint: "s3.amazonaws.com", provider: "aws", ...(sts && { sts }) },
+});
+const buckets = parameters({ tenant_repositories_beside: "", tenant_sources: "s3://s3.amazonaws.com/payments" });
 const folders = parameters({
   tenant_repositories_beside: " https://git.example.com/org/x.git \n",
   tenant_sources: " https://charts.example.com/payments/ \n",
@@ -160,6 +167,13 @@ const tenantSources: readonly Omit<OtherCase, "policy">[] = [
     object: charts("https://charts.example.com/payments-of-others/x"),
     parameters: folders,
     refused: "HelmRepositorys of a tenant are below https://charts.example.com/payments/ (",
+  },
+  { title: "an allowed bucket", object: bucket(), parameters: buckets },
+  {
+    title: "an allowed bucket with the credentials of another endpoint",
+    object: bucket({ provider: "aws", endpoint: "https://sts.example.com" }),
+    parameters: buckets,
+    refused: "remove spec.sts: a Bucket of a tenant gets no credentials from an endpoint that it names; got Bucket it",
   },
   {
     title: "a repository beside the workloads",
