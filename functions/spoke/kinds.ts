@@ -7,6 +7,7 @@ export const managedKinds = {
   Alias: "kms.aws.m.upbound.io/v1beta1",
   Cluster: "eks.aws.m.upbound.io/v1beta1",
   ClusterAuth: "eks.aws.m.upbound.io/v1beta1",
+  DefaultSecurityGroup: "ec2.aws.m.upbound.io/v1beta1",
   EIP: "ec2.aws.m.upbound.io/v1beta1",
   FlowLog: "ec2.aws.m.upbound.io/v1beta1",
   /** CloudWatch Logs' log group. */

@@ -42,6 +42,8 @@ const row = <Of extends Group, const Name extends string>(group: Of, key: Name) 
 export const resources = {
   claim: (key: ClaimKey) => row("claim", key),
   vpc: row("vpc", "vpc"),
+  /** It goes with its VPC: the provider only stops managing it. */
+  defaultGroup: row("vpc", "default-security-group"),
   internetGateway: row("internetGateway", "internet-gateway"),
   subnet: (side: Side, zone: number) => row("subnets", `subnet-${side}-${zone}`),
   routeTable: (table: Table) => row("routeTables", `route-table-${table}`),

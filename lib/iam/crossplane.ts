@@ -1,4 +1,4 @@
-import { clusterTag, sharedNetworkTag } from "../labels.ts";
+import { clusterTag, fleetTag, sharedNetworkTag } from "../labels.ts";
 import { type crossplaneParts, fleetNames, hubName } from "../names.ts";
 import { autoModePolicies } from "./auto-mode.ts";
 import { clusterStatements } from "./clusters.ts";
@@ -12,6 +12,7 @@ import {
   arns,
   inAnyPartition,
   type PolicyDocument,
+  perRegion,
   policy,
   type Scope,
   type Statement,
@@ -99,6 +100,21 @@ const interfaceEndpointStatements: readonly Statement[] = [
   { Sid: "PrivateNames", Effect: "Allow", Action: ["route53:AssociateVPCWithHostedZone"], Resource: ["*"] },
 ];
 
+/**
+ * EC2 creates the default security group with a VPC, without a tag, and no key of its VPC's tags exists. The provider tags it, then removes its
+ * rules. EKS's groups have a tag of EKS and are out of reach.
+ */
+const defaultGroupStatement = (scope: CrossplaneScope): Statement => ({
+  Sid: "DefaultGroups",
+  Effect: "Allow",
+  Action: ec2Actions(["CreateTags"]),
+  Resource: arns(scope).ec2("security-group"),
+  Condition: {
+    StringEquals: { "aws:RequestedRegion": perRegion(scope), [`aws:RequestTag/${fleetTag}`]: scope.fleet },
+    Null: { [`aws:ResourceTag/${fleetTag}`]: "true", "aws:ResourceTag/aws:eks:cluster-name": "true" },
+  },
+});
+
 /** The route tables of a gateway in its own account, which the provider reads (terraform-provider-aws, internal/service/ec2/transitgateway_vpc_attachment.go). */
 const transitLookUps = ec2Actions([
   "GetTransitGatewayRouteTableAssociations",
@@ -153,8 +169,9 @@ export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<Cros
       ...nodeNetworkStatements(anywhere, {
         ...flowLogCalls,
         joins: { CreateTransitGatewayVpcAttachment: "transit-gateway-attachment" },
-        changes: [...flowLogCalls.changes, ...podNetworkChanges, ...transitChanges],
+        changes: [...flowLogCalls.changes, ...podNetworkChanges, ...transitChanges, "RevokeSecurityGroup*"],
       }),
+      defaultGroupStatement(anywhere),
       ...transitGatewayStatements(scope),
       ...spokeKeyStatements(scope),
       {

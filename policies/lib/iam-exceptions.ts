@@ -285,7 +285,16 @@ export const exceptions: readonly Exception[] = [
     "ec2:*ssociateVpcCidrBlock",
     "ec2:*teFlowLogs",
     "ec2:*teTransitGatewayVpcAttachment",
+    "ec2:RevokeSecurityGroup*",
   ]),
+  {
+    policy: "*-hub-crossplane",
+    statement: "DefaultGroups",
+    allResources: true,
+    conditions: [...region, withTag, ofFleet],
+    reason:
+      "EC2 creates a VPC's default security group without a tag; groups with the fleet's or EKS's tag are excluded",
+  },
   {
     policy: "*-hub-crossplane",
     statement: "TryLaunchTemplates",

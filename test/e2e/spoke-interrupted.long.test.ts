@@ -29,6 +29,7 @@ const creations = {
   Alias: "kms:CreateAlias",
   Cluster: "eks:CreateCluster",
   EIP: "ec2:AllocateAddress",
+  DefaultSecurityGroup: "ec2:RevokeSecurityGroupEgress",
   FlowLog: "ec2:CreateFlowLogs",
   Group: "logs:CreateLogGroup",
   InternetGateway: "ec2:CreateInternetGateway",
@@ -57,6 +58,7 @@ const creations = {
 const actions: readonly string[] = Object.values(creations);
 /** Whose requests name IDs alone, so that nobody can tell whether they are of this spoke. The other requests have its name, or its tags. */
 const ofAnySpoke: readonly string[] = [
+  creations.DefaultSecurityGroup,
   creations.Route,
   creations.RouteTableAssociation,
   creations.VPCEndpointRouteTableAssociation,

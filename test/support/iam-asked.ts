@@ -101,6 +101,10 @@ const isNew = (action: string, type: string): boolean =>
 /** Types whose resources have no tags of ours: EKS's, AWS's, or none at all. */
 const untagged = ["alias", "image", "instance-profile", "og", "pg", "security-group", "transit-gateway"];
 
+/** Whether a call follows the tags that the provider gives to a default security group. */
+const isTaggedGroup = (kind: string, action: string): boolean =>
+  kind === "ec2/defaultsecuritygroup" && action !== "ec2:CreateTags";
+
 /** The call that makes a kind: its tags come with it. */
 const maker: Readonly<Record<string, string>> = {
   "ec2/eip": "AllocateAddress",
@@ -242,7 +246,9 @@ export async function requestsFor(asker: Asker, kind: string, name: string): Pro
           ...(kind === apiRule && type.key === "security-group"
             ? { "aws:ResourceTag/aws:eks:cluster-name": asker.cluster }
             : {}),
-          ...(made || untagged.includes(type.key) ? {} : prefixed("aws:ResourceTag", asker.tags)),
+          ...(made || (untagged.includes(type.key) && !isTaggedGroup(kind, name))
+            ? {}
+            : prefixed("aws:ResourceTag", asker.tags)),
           ...(type.key === "transit-gateway" ? ofGateway : {}),
           ...(made && name === "ec2:CreateTags" ? { "ec2:CreateAction": maker[kind] ?? "" } : {}),
         };

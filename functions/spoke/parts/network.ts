@@ -6,7 +6,7 @@ import { partsOf } from "../existing-network.ts";
 import { type Fact, fact } from "../facts.ts";
 import { isIsolated, sidesOf } from "../isolated.ts";
 import { isMadeElsewhere } from "../made-elsewhere.ts";
-import { onlyLook, unset } from "../orphan.ts";
+import { onlyLook, unset, withoutLateInitialize } from "../orphan.ts";
 import { type Resource, resources, type Side, type Table } from "../resources.ts";
 import { everywhere, transitRoutes } from "../transit-gateway.ts";
 import { zoneNames } from "../zones.ts";
@@ -209,6 +209,17 @@ export function composeNetwork(context: Context): void {
   composer.managed(resources.vpc, "VPC", { network: cidr }, ({ network }) => ({
     forProvider: { region, cidrBlock: network, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },
   }));
+  // EC2 lets a group's members reach each other and the internet. The provider removes these rules when it adopts the group; late
+  // initialization would request what AWS has, such as a rule that someone added.
+  composer.managed(
+    resources.defaultGroup,
+    "DefaultSecurityGroup",
+    { vpcId: facts.text(resources.vpc, "id") },
+    ({ vpcId }) => ({
+      managementPolicies: withoutLateInitialize,
+      forProvider: { region, vpcId, tags: tags("default") },
+    }),
+  );
   for (const zone of zones(context)) {
     for (const side of sidesOf(spoke.spec.network)) subnet(context, side, zone);
     routing(context, `private-${zone}`, "private", [zone]);

@@ -37,6 +37,7 @@ const rules = (name: string): Field => ({
 /** The group that AWS makes with a VPC: adopted, emptied of its rules, never deleted (as in Terraform). */
 export const defaultSecurityGroup = define({
   token: "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
+  crossplane: { kind: "ec2/DefaultSecurityGroup" },
   tags: ec2Tags("security-group"),
   fields: {
     vpcId: { fixed },

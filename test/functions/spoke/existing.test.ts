@@ -70,6 +70,7 @@ const foundByName = [
     "Alias",
     "Cluster",
     "ClusterAuth",
+    "DefaultSecurityGroup",
     "Group",
     "NodeGroup",
     "Role",

@@ -106,7 +106,7 @@ describe("a new spoke", () => {
         begins,
         "making network-10-98-0-0-18",
         "making vpc",
-        "making subnet-public-0, subnet-private-0, route-table-private-0, subnet-public-1, 6 more",
+        "making default-security-group, subnet-public-0, subnet-private-0, route-table-private-0, 7 more",
         "making association-private-0, association-private-1, association-public-0, association-public-1, 4 more",
         "making nat-0",
       ],

@@ -5,7 +5,7 @@ import { settings, spoke } from "./support/fixtures.ts";
 import { hubAdmin, running, World } from "./support/world.ts";
 
 /** Kinds whose unset fields stay unset: the provider may not copy values from AWS to their specification. */
-const staysUnset = (kind: string) => ["Addon", "Cluster"].includes(kind);
+const staysUnset = (kind: string) => ["Addon", "Cluster", "DefaultSecurityGroup"].includes(kind);
 const withoutDelete = (kind: string) => [
   ...["Observe", "Create", "Update"],
   ...(staysUnset(kind) ? [] : ["LateInitialize"]),

@@ -105,11 +105,16 @@ describe("every composed resource", () => {
   );
 
   it.skipIf(schemaFolder === undefined)(
-    "is of a kind whose schema we have, but for flow logs, the log group, transit gateways, what joins endpoints and blocks of VPCs",
+    "is of a kind whose schema we have, but for default security groups, flow logs, the log group, transit gateways, what joins endpoints and blocks of VPCs",
     () => {
       expect(unknownToProvider()).toEqual([
-        ...["FlowLog", "Group", "TransitGatewayVPCAttachment", "VPCEndpointRouteTableAssociation"],
-        ...["VPCEndpointSecurityGroupAssociation", "VPCEndpointSubnetAssociation", "VPCIPv4CidrBlockAssociation"],
+        ...["DefaultSecurityGroup", "FlowLog", "Group", "TransitGatewayVPCAttachment"],
+        ...[
+          "VPCEndpointRouteTableAssociation",
+          "VPCEndpointSecurityGroupAssociation",
+          "VPCEndpointSubnetAssociation",
+          "VPCIPv4CidrBlockAssociation",
+        ],
       ]);
     },
   );

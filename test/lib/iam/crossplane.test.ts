@@ -433,7 +433,7 @@ describe("Crossplane's role", () => {
     for (const action of ["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]) {
       expect(may(action, { "aws:ResourceTag/aws:eks:cluster-name": "fleet-spoke-blue" })).toBe(true);
       expect(may(action, { "aws:ResourceTag/aws:eks:cluster-name": "fleet-hub" })).toBe(false);
-      expect(may(action, ofFleet)).toBe(false);
+      expect(may(action, ofFleet)).toBe(action === "RevokeSecurityGroupIngress");
       expect(may(action, {})).toBe(false);
     }
     const rule = {
@@ -448,13 +448,29 @@ describe("Crossplane's role", () => {
     ).toBe(false);
   });
 
-  it.each(["RevokeSecurityGroupEgress", "DeleteNetworkInterface", "DeleteSecurityGroup", "TerminateInstances"])(
-    "never calls %s",
-    (call) => {
-      const context = { ...region, ...ofFleet };
-      expect(allowed(crossplane, { action: `ec2:${call}`, resource: "*", context })).toBe(false);
-    },
-  );
+  it("tags a security group that has no tag of a fleet or of EKS, then removes its rules, and adds none", () => {
+    const group = { resource: "arn:aws:ec2:us-east-1:000000000000:security-group/sg-1" };
+    const may = (action: string, context: Record<string, string>) =>
+      allowed(crossplane, { ...group, action: `ec2:${action}`, context: { ...region, ...context } });
+    const asked = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
+    expect(may("CreateTags", asked)).toBe(true);
+    expect(may("CreateTags", {})).toBe(false);
+    expect(may("CreateTags", { "aws:RequestTag/fleet.internal/fleet": "other" })).toBe(false);
+    expect(may("CreateTags", { ...asked, "aws:ResourceTag/fleet.internal/fleet": "other" })).toBe(false);
+    expect(may("CreateTags", { ...asked, "aws:ResourceTag/aws:eks:cluster-name": "shop" })).toBe(false);
+    for (const action of ["RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress"]) {
+      expect(may(action, ofFleet), action).toBe(true);
+      expect(may(action, { ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" }), action).toBe(false);
+      expect(may(action, {}), action).toBe(false);
+    }
+    for (const action of ["AuthorizeSecurityGroupEgress", "AuthorizeSecurityGroupIngress"])
+      expect(may(action, ofFleet), action).toBe(false);
+  });
+
+  it.each(["DeleteNetworkInterface", "DeleteSecurityGroup", "TerminateInstances"])("never calls %s", (call) => {
+    const context = { ...region, ...ofFleet };
+    expect(allowed(crossplane, { action: `ec2:${call}`, resource: "*", context })).toBe(false);
+  });
 
   it("names its resources right after their creation, when the tags of a key may not count yet", () => {
     for (const action of ["kms:DescribeKey", "kms:EnableKeyRotation", "kms:GetKeyPolicy", "kms:ListResourceTags"])

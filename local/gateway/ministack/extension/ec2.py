@@ -70,6 +70,21 @@ def extend(_app, _secret):
 
         return parse
 
+    def with_own_traffic(original):
+        """The default group of a VPC admits its own members (VPC User Guide, "Default security groups for your VPCs"); ministack leaves the rule out."""
+
+        def create(params):
+            before = set(ec2._security_groups)
+            answer = original(params)
+            for id_ in set(ec2._security_groups) - before:
+                own = {"IpProtocol": "-1", "IpRanges": [], "Ipv6Ranges": [], "PrefixListIds": [], "UserIdGroupPairs": [{"GroupId": id_}]}
+                ec2._security_groups[id_]["IpPermissions"] = [own]
+            return answer
+
+        return create
+
+    for call in ("CreateVpc", "CreateDefaultVpc"):
+        ec2._ACTION_MAP[call] = with_own_traffic(ec2._ACTION_MAP[call])
     replace(ec2, "_parse_ip_permissions", of_own_account)
     # The tags that come with a call are aws:RequestTag.
     replace(actions, "_TAG_MEMBERS", lambda original: original | {"TagSpecifications"})
