@@ -55,7 +55,7 @@ const knownFailures: readonly KnownFailure[] = [
     pattern: /waiting for \*v1\.Secret Informer to sync/,
     reason: "SecretsForbidden",
     remedy:
-      "with kubeConfig: secret in the Composition, add kubeconfig-permissions.yaml to platform/crossplane/packages/kustomization.yaml in gitops-system",
+      "with kubeConfig: secret in the Composition, add the rule that platform/crossplane/packages/kubeconfig-permissions.yaml in gitops-system describes",
   },
   {
     pattern: /AccessDenied|UnauthorizedOperation|not authorized to perform|explicit deny/i,

@@ -31,10 +31,9 @@ const change = (promoted: boolean, input: object) =>
 
 /** Whether the provider for EKS may write kubeconfigs into Secrets. */
 const permitKubeconfigs = (permitted: boolean) =>
-  repository.edit("platform/crossplane/packages/kustomization.yaml", ({ resources, ...manifest }) => {
-    const file = "kubeconfig-permissions.yaml";
-    const others = resources.filter((each: string) => each !== file);
-    return { ...manifest, resources: permitted ? [...others, file] : others };
+  repository.edit("platform/crossplane/packages/kubeconfig-permissions.yaml", (manifest) => {
+    const verbs = ["get", "list", "watch", "create", "update", "patch"];
+    return { ...manifest, rules: permitted ? [{ apiGroups: [""], resources: ["secrets"], verbs }] : [] };
   });
 
 /** Changes what the chain brings to every spoke. */
