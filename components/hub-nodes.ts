@@ -5,7 +5,7 @@ import { addonConflicts, nodeTemplate, nodeTrust } from "../lib/eks-baseline.ts"
 import { managedPolicies } from "../lib/iam/deployer.ts";
 import type { Tags } from "../lib/labels.ts";
 import { clusterNames } from "../lib/names.ts";
-import { nodeGroupName as digestedName, type FixedNodeFields, sameFixedFields } from "../lib/node-groups.ts";
+import { nodeGroupName as digestedName } from "../lib/node-groups.ts";
 import type { HubCluster } from "./hub-cluster.ts";
 import type { PodIdentityArgs } from "./irsa-role.ts";
 import { ServiceRole } from "./service-role.ts";
@@ -170,7 +170,12 @@ export class HubNodes extends pulumi.ComponentResource {
       `${name}-group`,
       {
         cluster: cluster.cluster,
-        nodeGroupName: this.groupName(cluster, nodeGroupName, { instanceTypes, capacityType, amiType }, subnetIds),
+        // Other values of what EKS can't change make another group: Pulumi makes it first, and EKS then drains the former one.
+        nodeGroupName: pulumi
+          .output(subnetIds)
+          .apply((subnets) =>
+            digestedName(nodeGroupName, { instanceTypes, capacityType, amiType, subnetIds: subnets }),
+          ),
         nodeRoleArn: roleArn,
         subnetIds,
         instanceTypes: [...instanceTypes],
@@ -208,30 +213,5 @@ export class HubNodes extends pulumi.ComponentResource {
     this.roleArn = roleArn;
     this.nodeGroupName = group.nodeGroup.apply((made) => made.nodeGroupName);
     this.registerOutputs({ roleArn, nodeGroupName: this.nodeGroupName });
-  }
-
-  /**
-   * The name follows from the fields that EKS can't change, so other values make another group: Pulumi makes it first, and EKS then
-   * drains the former one. A group from before names had a digest keeps its name as long as it has the wanted fields.
-   */
-  private groupName(
-    { name: clusterName }: HubCluster,
-    nodeGroupName: string,
-    kind: FixedNodeFields,
-    subnets: pulumi.Input<pulumi.Input<string>[]>,
-  ): pulumi.Output<string> {
-    const { names } = aws.eks.getNodeGroupsOutput({ clusterName }, { parent: this });
-    const first = pulumi
-      .all([names, clusterName])
-      .apply(([all, cluster]) =>
-        all.includes(nodeGroupName)
-          ? aws.eks.getNodeGroup({ clusterName: cluster, nodeGroupName }, { parent: this })
-          : undefined,
-      );
-    return pulumi.all([first, pulumi.output(subnets)]).apply(([existing, subnetIds]) => {
-      const fields = { ...kind, subnetIds };
-      const stays = existing !== undefined && existing.status !== "DELETING" && sameFixedFields(existing, fields);
-      return stays ? nodeGroupName : digestedName(nodeGroupName, fields);
-    });
   }
 }

@@ -17,9 +17,6 @@ export interface FixedNodeFields {
 const canonical = ({ instanceTypes, amiType, capacityType, subnetIds = [] }: FixedNodeFields): string =>
   JSON.stringify([instanceTypes, amiType, capacityType, [...subnetIds].sort()]);
 
-/** Whether one group can be both. */
-export const sameFixedFields = (a: FixedNodeFields, b: FixedNodeFields): boolean => canonical(a) === canonical(b);
-
 /** Hexadecimal digits in the name of a group. */
 export const digestLength = 8;
 

@@ -2,7 +2,6 @@ import { type EC2Client, paginateDescribeSecurityGroupRules } from "@aws-sdk/cli
 import {
   type Cluster,
   DescribeClusterCommand,
-  DescribeNodegroupCommand,
   DescribePodIdentityAssociationCommand,
   type EKSClient,
   type PodIdentityAssociationSummary,
@@ -11,7 +10,6 @@ import {
 } from "@aws-sdk/client-eks";
 import { type IAMClient, ListOpenIDConnectProvidersCommand } from "@aws-sdk/client-iam";
 import { clusterTag, identityTag, type Tags } from "../../lib/labels.ts";
-import type { FixedNodeFields } from "../../lib/node-groups.ts";
 import { type Ask, all, isTaggedFor, tagsOf, unlessMissing } from "../aws-calls.ts";
 
 /** What AWS has of a spoke's cluster, by the cluster's name. */
@@ -26,7 +24,8 @@ export interface ClusterInAws {
   readonly key: string | undefined;
   /** ARN of the IAM OIDC provider of its issuer, if there is one. */
   readonly oidcProvider: string | undefined;
-  readonly nodeGroups: Readonly<Record<string, FixedNodeFields>>;
+  /** Names of its node groups. */
+  readonly nodeGroups: readonly string[];
   /** IDs of the fleet's associations of EKS Pod Identity, by the role that they give. */
   readonly podIdentities: Readonly<Record<string, string>>;
   /** IDs of the fleet's rules that let networks in to its API, by network. */
@@ -53,19 +52,10 @@ async function providerOf(asked: Ask, iam: IAMClient, cluster: Cluster): Promise
   );
 }
 
-async function nodeGroupsOf(asked: Ask, eks: EKSClient, clusterName: string): Promise<ClusterInAws["nodeGroups"]> {
-  const names = await asked("eks:ListNodegroups", () =>
+const nodeGroupsOf = (asked: Ask, eks: EKSClient, clusterName: string): Promise<readonly string[]> =>
+  asked("eks:ListNodegroups", () =>
     all(paginateListNodegroups({ client: eks }, { clusterName }), ({ nodegroups }) => nodegroups),
   );
-  const fields = async (nodegroupName: string) => {
-    const { nodegroup } = await asked("eks:DescribeNodegroup", () =>
-      eks.send(new DescribeNodegroupCommand({ clusterName, nodegroupName })),
-    );
-    const { instanceTypes = [], amiType = "", capacityType = "" } = nodegroup ?? {};
-    return [nodegroupName, { instanceTypes, amiType, capacityType }] as const;
-  };
-  return Object.fromEntries(await Promise.all(names.map(fields)));
-}
 
 /** The associations that the Composition made: its tags name the roles. */
 async function podIdentitiesOf(

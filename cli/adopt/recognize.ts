@@ -10,7 +10,7 @@ import { resources, sides } from "../../functions/spoke/resources.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { natGatewayCount } from "../../lib/nat-gateways.ts";
-import { nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
+import { nodeGroupName } from "../../lib/node-groups.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { compare } from "../../lib/version.ts";
 import type { InAws, Tagged } from "./aws.ts";
@@ -189,22 +189,13 @@ function podBlockOf({ network: { podCidr, existing } }: AdoptedSpec, found: Read
   return [[resources.podBlock.key, found.get(resources.vpc.key)?.blocks?.[podCidr]]] as const;
 }
 
-/** The node group whose name has no digest, while its fields are those that the Spoke asks for, and groups that it does not ask for. */
-function nodeGroupsOf({ prefix, spoke, spec }: Subject, { cluster }: InAws) {
+/** Node groups that the Spoke does not ask for. */
+function otherNodeGroups({ prefix, spoke, spec }: Subject, { cluster }: InAws): readonly string[] {
   const names = spokeNames(prefix, spoke);
-  const base = names.nodeGroup;
-  const inAws = cluster?.nodeGroups ?? {};
-  const asked = askedGroups(spec);
-  const current = asked.map((group) =>
-    nodeGroupName(group.name === firstGroup ? base : names.furtherGroup(group.name), group),
+  const current = askedGroups(spec).map((group) =>
+    nodeGroupName(group.name === firstGroup ? names.nodeGroup : names.furtherGroup(group.name), group),
   );
-  const first = asked.findIndex(({ name }) => name === firstGroup);
-  const [nodes, name = base] = [asked[first], current[first]];
-  const undigested = inAws[base];
-  const isFirst =
-    nodes !== undefined && undigested !== undefined && inAws[name] === undefined && sameFixedFields(undigested, nodes);
-  const others = Object.keys(inAws).filter((each) => !current.includes(each) && !(isFirst && each === base));
-  return { first: isFirst ? base : undefined, others };
+  return (cluster?.nodeGroups ?? []).filter((each) => !current.includes(each));
 }
 
 /** What was found, in the form of `spec.existing`: launch templates of further node groups stand together. */
@@ -243,14 +234,12 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
     ]),
   );
   const found = new Map([...candidates].flatMap(([key, all]) => (all.length === 1 ? [[key, all[0] as Tagged]] : [])));
-  const { first, others } = nodeGroupsOf(subject, inAws);
   const known: readonly (readonly [string, string | undefined])[] = [
     ...parts.map(([key]) => [key, found.get(key)?.id] as const),
     ...associationsOf(found, inAws, spec.network.zones),
     ...podBlockOf(spec, found),
     [resources.key.key, cluster?.key ?? found.get(resources.key.key)?.id],
     [resources.oidcProvider.key, cluster?.oidcProvider],
-    ...(first === undefined ? [] : [[resources.nodeGroup().key, first] as const]),
   ];
   const all = new Set([...candidates.values()].flat());
   return {
@@ -269,7 +258,7 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
     ),
     left: [
       ...tagged.filter((each) => !all.has(each)).map(({ kind, id }) => shown(kind, id)),
-      ...others.map((group) => `node group ${group}`),
+      ...otherNodeGroups(subject, inAws).map((group) => `node group ${group}`),
     ],
     failed: new Map(tagged.flatMap(({ id, failed }) => (failed === undefined ? [] : [[id, failed]]))),
     contradictions: contradictions(subject, inAws, found),

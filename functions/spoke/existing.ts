@@ -52,8 +52,6 @@ export const numberedResources: Readonly<Record<string, Numbered>> = {
     kind: "OpenIDConnectProvider",
     form: "^arn:aws[-a-z]*:iam::[0-9]{12}:oidc-provider/[-A-Za-z0-9./]+$",
   },
-  // AWS knows it by its name, which has no digest only if it was made before names had one.
-  [resources.nodeGroup().key]: { kind: "NodeGroup", form: "^[A-Za-z0-9][-A-Za-z0-9_]{0,62}$" },
 };
 
 /** Field of `spec.existing` with the rules that let networks in to the private endpoint, by network. */

@@ -1,18 +1,14 @@
-import { type FixedNodeFields, nodeDigest, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
+import { nodeDigest, nodeGroupName } from "../../lib/node-groups.ts";
 import type { Taint } from "./api.ts";
 import { type AskedGroup, askedGroups, firstGroup } from "./asked-groups.ts";
 import { isAuto } from "./auto-mode.ts";
 import type { Context } from "./context.ts";
-import { existingIds } from "./existing.ts";
 import { type Fact, fact } from "./facts.ts";
-import { at, type KubeObject, worksInAws } from "./kube.ts";
+import { at, worksInAws } from "./kube.ts";
 import { isMadeElsewhere } from "./made-elsewhere.ts";
 import { failureMessage } from "./observed.ts";
 import { type Resource, resources } from "./resources.ts";
 import { compareVersions } from "./versions.ts";
-
-/** The node group of a Spoke from before names had a digest, and of a cluster that is made elsewhere. */
-const first = resources.nodeGroup();
 
 /** A node group or launch template, and the name of its group in `spec.nodeGroups`. */
 interface OfGroup {
@@ -58,36 +54,16 @@ export interface NodeGroups {
   readonly leaving: readonly Resource[];
 }
 
-/** The fields as AWS reports them; before that, as they were requested. */
-function fixedFields({ spec, status }: KubeObject): FixedNodeFields {
-  const field = (name: string) => at(status, "atProvider", name) ?? at(spec, "forProvider", name);
-  return {
-    instanceTypes: field("instanceTypes") as readonly string[],
-    amiType: field("amiType") as string,
-    capacityType: field("capacityType") as string,
-  };
-}
-
 type Known = Pick<Context, "names" | "observed" | "spoke">;
 
-/** Whether the hub knows any node group of the spoke. */
-const anyObserved = ({ objects }: Context["observed"]): boolean =>
-  [...objects.keys()].some((key) => nodeGroupOf(key) !== undefined);
-
-function wantedOf({ names, observed, spoke }: Known, asked: AskedGroup): NodeGroup["wanted"] {
+function wantedOf({ names, spoke }: Known, asked: AskedGroup): NodeGroup["wanted"] {
   const { name, instanceTypes, amiType, capacityType } = asked;
   const fields = { instanceTypes, amiType, capacityType };
   const digest = nodeDigest(fields);
   if (name !== firstGroup)
     return { group: resources.furtherGroup(name, digest), name: nodeGroupName(names.furtherGroup(name), fields) };
-  const undigested = observed.get(first);
-  const isFirst =
-    isMadeElsewhere(spoke) ||
-    (undigested === undefined
-      ? existingIds(spoke).has(first.key) && !anyObserved(observed)
-      : sameFixedFields(fixedFields(undigested), fields));
-  return isFirst
-    ? { group: first, name: names.nodeGroup }
+  return isMadeElsewhere(spoke)
+    ? { group: resources.nodeGroup(), name: names.nodeGroup }
     : { group: resources.nodeGroup(digest), name: nodeGroupName(names.nodeGroup, fields) };
 }
 

@@ -87,7 +87,7 @@ export const resources = {
   launchTemplate: row("launchTemplate", "launch-template"),
   /** Of a further group of `spec.nodeGroups`, by its name. */
   furtherTemplate: (group: string) => row("launchTemplate", `launch-template-${group}`),
-  /** By the digest of its fields; the first group of a Spoke from before there were digests has none. */
+  /** By the digest of its fields; that of a cluster that is made elsewhere has none. */
   nodeGroup: (digest?: string) => row("nodeGroup", digest === undefined ? "node-group" : `node-group-${digest}`),
   furtherGroup: (group: string, digest: string) => row("nodeGroup", `node-group-${group}-${digest}`),
 

@@ -18,7 +18,6 @@ export const adoptPolicy = (): PolicyDocument =>
       "ec2:DescribeVpcEndpoints",
       "ec2:DescribeVpcs",
       "eks:DescribeCluster",
-      "eks:DescribeNodegroup",
       "eks:DescribePodIdentityAssociation",
       "eks:ListNodegroups",
       "eks:ListPodIdentityAssociations",

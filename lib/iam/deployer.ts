@@ -145,13 +145,6 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Resource: ["*"],
       Condition: { StringEquals: { "aws:RequestedRegion": scope.region } },
     },
-    {
-      // The program looks for a node group from before names followed from fields (HubNodes).
-      Sid: "FindNodeGroups",
-      Effect: "Allow",
-      Action: ["eks:ListNodegroups"],
-      Resource: [name.cluster(names.hubCluster)],
-    },
     ...eksRoleStatements(scope),
   ];
 }

@@ -1,14 +1,8 @@
 import { DescribeAvailabilityZonesCommand, EC2Client } from "@aws-sdk/client-ec2";
-import {
-  DescribeAddonVersionsCommand,
-  EKSClient,
-  paginateListClusters,
-  paginateListNodegroups,
-} from "@aws-sdk/client-eks";
+import { DescribeAddonVersionsCommand, EKSClient, paginateListClusters } from "@aws-sdk/client-eks";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { Aws } from "./connection.ts";
 import { cluster } from "./eks/cluster.ts";
-import { nodeGroup } from "./eks/node-group.ts";
 import type { Properties } from "./properties.ts";
 
 /** A lookup of the package (Terraform: a data source). */
@@ -121,28 +115,6 @@ const getCluster = lookup<{ name: string }>({
   },
 });
 
-const getNodeGroups = lookup<{ clusterName: string }>({
-  arguments: ["clusterName"],
-  required: ["clusterName"],
-  async call(aws, { clusterName }) {
-    const names: string[] = [];
-    for await (const { nodegroups } of paginateListNodegroups({ client: aws.client(EKSClient) }, { clusterName }))
-      names.push(...(nodegroups ?? []));
-    return { clusterName, id: clusterName, names, region: aws.region };
-  },
-});
-
-const getNodeGroup = lookup<{ clusterName: string; nodeGroupName: string }>({
-  arguments: ["clusterName", "nodeGroupName"],
-  required: ["clusterName", "nodeGroupName"],
-  async call(aws, { clusterName, nodeGroupName }) {
-    const id = `${clusterName}:${nodeGroupName}`;
-    const properties = await nodeGroup.read(aws, id, {});
-    if (!properties) throw new Error(`EKS has no node group ${id}`);
-    return { ...properties, id, region: aws.region };
-  },
-});
-
 /** Functions by Pulumi token. */
 export const functions: Readonly<Record<string, AwsFunction>> = {
   "aws:index/getAvailabilityZones:getAvailabilityZones": getAvailabilityZones,
@@ -152,6 +124,4 @@ export const functions: Readonly<Record<string, AwsFunction>> = {
   "aws:eks/getAddonVersion:getAddonVersion": getAddonVersion,
   "aws:eks/getCluster:getCluster": getCluster,
   "aws:eks/getClusters:getClusters": getClusters,
-  "aws:eks/getNodeGroup:getNodeGroup": getNodeGroup,
-  "aws:eks/getNodeGroups:getNodeGroups": getNodeGroups,
 };

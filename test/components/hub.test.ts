@@ -11,7 +11,7 @@ import { charts, kubernetesVersions } from "../../components/versions.ts";
 import { outsideOfServices } from "../../infra/network.ts";
 import { type FixedNodeFields, nodeDigest } from "../../lib/node-groups.ts";
 import { project, type Run, recorded, runProgram, runStack, stackConfig } from "../support/program.ts";
-import { withNodeGroup, withServices } from "../support/program-mocks.ts";
+import { withServices } from "../support/program-mocks.ts";
 
 const own = (key: string) => `${project}:${key}`;
 
@@ -171,16 +171,6 @@ describe("the hub's node group", () => {
     const ofSessions = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore";
     expect(await policies({})).not.toContain(ofSessions);
     expect(await policies({ sessionManager: true })).toContain(ofSessions);
-  });
-
-  it("keeps its name from before there were digests, as long as its fields are the wanted ones", async () => {
-    const fromBefore = { ...fields, nodeGroupName: "fleet-hub-nodes", status: "ACTIVE" };
-    expect(await withNodeGroup(fromBefore, () => nameWith())).toBe("fleet-hub-nodes");
-    expect(await withNodeGroup(fromBefore, () => nameWith({ capacityType: "SPOT" }))).toBe(
-      digested({ capacityType: "SPOT" }),
-    );
-    expect(await withNodeGroup({ ...fromBefore, subnetIds: ["subnet-1"] }, () => nameWith())).toBe(digested());
-    expect(await withNodeGroup({ ...fromBefore, status: "DELETING" }, () => nameWith())).toBe(digested());
   });
 });
 

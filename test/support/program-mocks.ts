@@ -77,18 +77,6 @@ export function computed(type: string, name: string, inputs: Properties): Record
   }
 }
 
-let existingNodeGroup: Properties | undefined;
-
-/** Lets EKS have a node group while `run` asks for it. */
-export async function withNodeGroup<T>(group: Properties, run: () => Promise<T>): Promise<T> {
-  existingNodeGroup = group;
-  try {
-    return await run();
-  } finally {
-    existingNodeGroup = undefined;
-  }
-}
-
 let existingServices: string | undefined;
 
 /** Lets EKS have the hub, with a block of Services, while `run` asks for it. */
@@ -118,10 +106,6 @@ export function invoked(token: string, inputs: Properties): Record<string, unkno
       return { names: existingServices ? ["fleet-dev-hub"] : [] };
     case "aws:eks/getCluster:getCluster":
       return { name: inputs["name"], kubernetesNetworkConfigs: [{ serviceIpv4Cidr: existingServices }] };
-    case "aws:eks/getNodeGroups:getNodeGroups":
-      return { names: existingNodeGroup ? [existingNodeGroup["nodeGroupName"]] : [] };
-    case "aws:eks/getNodeGroup:getNodeGroup":
-      return { ...existingNodeGroup };
     case "aws:eks/getAddonVersion:getAddonVersion":
       return { version: `${inputs["addonName"]}-for-${inputs["kubernetesVersion"]}` };
     default:

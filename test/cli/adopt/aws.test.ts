@@ -85,7 +85,6 @@ const answers: Answers = {
     },
   },
   ListNodegroups: { nodegroups: ["fleet-spoke-blue-nodes"] },
-  DescribeNodegroup: { nodegroup: { instanceTypes: ["m6i.large"], amiType: "AL2023", capacityType: "SPOT" } },
   ListPodIdentityAssociations: { associations: [{ associationId: "a-1" }] },
   DescribePodIdentityAssociation: {
     association: { associationId: "a-1", tags: { ...own, "fleet.internal/identity": "crossplane" } },
@@ -145,9 +144,7 @@ describe("what AWS has of a spoke", () => {
       ...{ version: "1.35", tags: own, vpcId: "vpc-1", isAuto: false, key: "1234", rules: { "10.0.0.0/16": "sgr-1" } },
       oidcProvider: "arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-west-1.amazonaws.com/id/BLUE",
       podIdentities: { crossplane: "a-1" },
-      nodeGroups: {
-        "fleet-spoke-blue-nodes": { instanceTypes: ["m6i.large"], amiType: "AL2023", capacityType: "SPOT" },
-      },
+      nodeGroups: ["fleet-spoke-blue-nodes"],
     });
   });
 

@@ -110,24 +110,10 @@ describe("the parts of a spoke in AWS", () => {
   });
 });
 
-describe("a node group", () => {
-  const { instanceTypes, amiType, capacityType } = blue.spoke.spec.nodes;
-  const fields = { instanceTypes, amiType, capacityType };
-  const first = "fleet-spoke-blue-nodes";
-
-  test("from before names had a digest is taken in under its name", () => {
-    const { existing, left } = recognize(subject, cluster({ nodeGroups: { [first]: fields } }));
-    expect({ group: existing["node-group"], left }).toEqual({ group: first, left: [] });
-  });
-
-  test.each([
-    ["with other nodes", { [first]: { ...fields, capacityType: "SPOT" } }],
-    ["beside the present one", { ...made.cluster?.nodeGroups, [first]: fields }],
-  ])("from before names had a digest is left %s", (_, nodeGroups) => {
-    const { existing, left } = recognize(subject, cluster({ nodeGroups }));
-    expect(existing).not.toHaveProperty("node-group");
-    expect(left).toEqual([`node group ${first}`]);
-  });
+test("a node group that the Spoke does not ask for is left", () => {
+  const others = ["fleet-spoke-blue-nodes", "fleet-spoke-blue-nodes-00000000"];
+  const { left } = recognize(subject, cluster({ nodeGroups: [...(made.cluster?.nodeGroups ?? []), ...others] }));
+  expect(left).toEqual(others.map((name) => `node group ${name}`));
 });
 
 describe("what can't be the Spoke's", () => {

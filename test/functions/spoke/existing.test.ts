@@ -164,15 +164,6 @@ describe("a Spoke over what exists", () => {
     expect(external(world.object("launch-template"))).toBe(existing["launch-template"]);
   });
 
-  test("keeps a node group whose name has no digest, until its nodes are to be others", () => {
-    const world = running(spoke({ network, existing: { ...existing, "node-group": "fleet-spoke-blue-nodes" } }));
-    expect(external(world.object("node-group"))).toBe("fleet-spoke-blue-nodes");
-    world.change({ nodes: { ...world.spoke.spec.nodes, instanceTypes: ["m7i.large"] } });
-    world.settle();
-    const groups = [...world.live.keys()].filter((key) => key.startsWith("node-group"));
-    expect(groups).toEqual([expect.stringMatching(/^node-group-[0-9a-f]{8}$/)]);
-  });
-
   test("asks for no AMI release before it has seen which one runs", () => {
     const [runs, wanted] = ["1.35.2-20261002", "1.35.3-20261101"];
     const { kubernetesVersions } = settings();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
+import { at } from "../../../functions/spoke/kube.ts";
 import { creationFailureAnnotation, lookAgainAnnotation } from "../../../lib/labels.ts";
 import { nodeDigest } from "../../../lib/node-groups.ts";
 import { nodeGroup, settings, spoke } from "./support/fixtures.ts";
@@ -230,52 +230,6 @@ describe("another kind of nodes", () => {
     take(world, before);
     expect(world.settle().ready).toBe(true);
     expect(nodeGroupsOf(world)).toEqual([keyOf(before)]);
-  });
-
-  /** A spoke whose node group has the key and the name of before there were digests. */
-  const old = () => {
-    const world = running(spoke());
-    const group = world.live.get(keyOf(before)) as { object: KubeObject; referred: boolean; deleting: boolean };
-    const { metadata } = group.object;
-    const annotations = {
-      ...metadata.annotations,
-      "crossplane.io/external-name": "fleet-spoke-blue-nodes",
-      "crossplane.io/composition-resource-name": "node-group",
-    };
-    world.live.delete(keyOf(before));
-    world.live.set("node-group", {
-      ...group,
-      object: { ...group.object, metadata: { ...metadata, name: "blue-node-group", annotations } },
-    });
-    return world;
-  };
-
-  it("does not come by an upgrade of the function: a group without a digest in its name stays", () => {
-    const world = old();
-    expect(world.settle().ready).toBe(true);
-    expect(nodeGroupsOf(world)).toEqual(["node-group"]);
-    expect(world.object("node-group").metadata).toMatchObject({
-      name: "blue-node-group",
-      annotations: { "crossplane.io/external-name": "fleet-spoke-blue-nodes" },
-    });
-    expect(world.removed).toEqual([]);
-    take(world, graviton);
-    expect(world.settle().ready).toBe(true);
-    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
-    expect(world.removed).toEqual(["node-group"]);
-  });
-
-  it("is made where the provider had refused a change of the group without a digest", () => {
-    const world = old();
-    const { object } = world.live.get("node-group") as { object: { spec: { forProvider: object } } };
-    Object.assign(object.spec.forProvider, graviton);
-    world.reports.set("node-group", ({ atProvider, ...status }) => ({
-      ...status,
-      atProvider: { ...(atProvider as object), ...before },
-    }));
-    world.change({ nodes: { ...world.spoke.spec.nodes, ...graviton } });
-    expect(world.settle().ready).toBe(true);
-    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
   });
 
   it("under way, or not yet drained, does not hinder a removal, and goes before the cluster", () => {

@@ -138,8 +138,7 @@ const unasked: Readonly<Record<string, string>> = {
   "s3:GetBucket*": "how a bucket of one's own is set",
   "s3:Get*Configuration": "how a bucket of one's own is set",
   "eks:ListClusters": "the program compares the hub's block of Services with the stack's (components/service-block.ts)",
-  "eks:ListNodegroups":
-    "the program looks whether the hub has a node group whose name it keeps (HubNodes); among the calls on a cluster one pattern takes less room",
+  "eks:ListNodegroups": "among the calls on a cluster one pattern takes less room",
 };
 
 let hubKinds: ReadonlySet<string>;

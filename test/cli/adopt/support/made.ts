@@ -49,7 +49,6 @@ export function inAwsOf(world: World): InAws {
     (forProvider(object)["tags"] as Tags)[identityTag],
     idOf(object),
   ]);
-  const groups = of("NodeGroup").map((object) => [idOf(object), forProvider(object)]);
   return {
     account: "000000000000",
     tagged,
@@ -60,7 +59,7 @@ export function inAwsOf(world: World): InAws {
       isAuto: world.spoke.spec.compute === "auto",
       key: idOf(of("Key")[0] as KubeObject),
       oidcProvider: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/BLUE",
-      nodeGroups: Object.fromEntries(groups),
+      nodeGroups: of("NodeGroup").map(idOf),
       podIdentities: Object.fromEntries(podIdentities),
       rules: Object.fromEntries(rules),
     },
