@@ -31,7 +31,7 @@ const prepared = (name: string, covers: string, steps: readonly Step<unknown>[],
 /** `npm run check`. */
 const check: Part = {
   name: "check",
-  covers: "format, lint, types, unused code",
+  covers: "format, lint, types, unused code, sizes",
   run: async () => ({ code: await foreground(["npm", "run", "--silent", "check"], { cwd: CHECKOUT }) }),
 };
 
