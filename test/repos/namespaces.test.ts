@@ -74,6 +74,34 @@ describe.each([
   });
 });
 
+/** What hardeneks checks of every object (docs/concepts/security.md), of the objects in Git: charts bring more. */
+describe.each([
+  ["a spoke with every add-on", onSpoke],
+  ["the hub", onHub],
+] as const)("in Git for %s", (_, objects) => {
+  type Rules = readonly { readonly verbs?: readonly string[]; readonly resources?: readonly string[] }[];
+
+  test("no binding names anonymous or unauthenticated users", () => {
+    const subjects = objects.flatMap((object) => (object["subjects"] ?? []) as { name: string }[]);
+    expect(objects.some(({ kind }) => kind === "ClusterRoleBinding")).toBe(true);
+    expect(subjects.filter(({ name }) => /^system:(anonymous|unauthenticated)$/.test(name))).toEqual([]);
+  });
+
+  test("no role has a wildcard among its verbs or resources", () => {
+    const wild = objects.filter(({ rules }) =>
+      ((rules ?? []) as Rules).some(({ verbs = [], resources = [] }) => [...verbs, ...resources].includes("*")),
+    );
+    expect(wild.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([]);
+  });
+
+  test("no pod gets a Secret in its environment, and none runs without an owner", () => {
+    const pods = JSON.stringify(objects.flatMap(({ spec }) => spec?.template?.spec?.containers ?? []));
+    expect(pods).toContain('"readinessProbe"');
+    expect(pods).not.toMatch(/secretKeyRef|secretRef/);
+    expect(objects.filter(({ kind }) => kind === "Pod")).toEqual([]);
+  });
+});
+
 test("gitops-workloads creates none of the platform's namespaces", () => {
   const policy = render(withAddons("minimal", []))
     .by("tools")
