@@ -223,11 +223,11 @@ export const tenantNamespaces: Cases = [
     object: stall(enforced),
     refused: "keeps the label fleet.internal/tenant; got Namespace stall without it",
   },
-  ...[{}, level("privileged")].map((labels) => ({
-    title: `an application's namespace with ${JSON.stringify(labels)}`,
+  ...Object.entries({ none: {}, privileged: level("privileged") }).map(([name, labels]) => ({
+    title: `an application's namespace with the level ${name}`,
     from: stall({ ...tenant, ...enforced }),
     object: stall({ ...tenant, ...labels }),
-    refused: `restricted or baseline; got Namespace stall with ${Object.values<string>(labels)[0] ?? "none"}`,
+    refused: `restricted or baseline; got Namespace stall with ${name}`,
   })),
   {
     title: "a namespace of the platform that gets privileged pods",
