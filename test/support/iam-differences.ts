@@ -75,10 +75,48 @@ export const differences: readonly Difference[] = [
       },
     ],
   },
+  {
+    name: "escaped wildcard under StringEquals",
+    source: "IAM User Guide, IAM policy elements: Variables and tags, Special characters",
+    example: {
+      allows: {
+        Effect: "Allow",
+        Action: ["sqs:*"],
+        Resource: ["*"],
+        Condition: { StringEquals: { "aws:ResourceTag/team": `a\${*}` } },
+      },
+      request: {
+        action: "sqs:SendMessage",
+        resource: "arn:aws:sqs:us-east-1:000000000000:blue_events",
+        context: { "aws:ResourceTag/team": "a*" },
+      },
+    },
+    rewrite: (statement) => [
+      {
+        ...statement,
+        Condition: Object.fromEntries(
+          Object.entries(statement.Condition ?? {}).map(([operator, keys]) => [
+            operator,
+            operatorOf(operator).positive === "StringEquals" ? unescaped(keys) : keys,
+          ]),
+        ),
+      },
+    ],
+  },
 ];
 
+type Keys = Readonly<Record<string, string | readonly string[]>>;
+
+const unescaped = (keys: Keys): Keys =>
+  Object.fromEntries(
+    Object.entries(keys).map(([key, expected]) => [
+      key,
+      [expected].flat().map((value) => value.replaceAll(/\$\{([*?$])\}/g, (_, character: string) => character)),
+    ]),
+  );
+
 /** The keys whose values can be equal to something: not equal to null is true. */
-function withValues(keys: Readonly<Record<string, string | readonly string[]>>, context: Context) {
+function withValues(keys: Keys, context: Context) {
   const values = Object.entries(keys).map(([key, expected]): [string, readonly string[]] => [
     key,
     [expected].flat().filter((value) => resolve(value, context) !== undefined),

@@ -29,20 +29,31 @@ const validated = (policyDocument: PolicyDocument) => ({
   errors: [],
 });
 
+/** What limits the identity policies. */
+export interface Limits {
+  readonly boundary?: PolicyDocument;
+  readonly session?: PolicyDocument;
+}
+
 /** Whether iam-simulate allows the request, with the policies as they are. */
 export function simulate(
   principal: string,
   { action, resource, context = {} }: IamRequest,
   identity: readonly object[],
   resourcePolicy = accountPolicy,
-) {
+  { boundary, session }: Limits = {},
+): boolean {
   const contextVariables = withResource(context, resource) as Record<string, string | string[]>;
   const on = { resource: resource === "*" ? none : resource, accountId: principal.split(":")[4] as string };
   const result = runUnsafeSimulation(
     {
       request: { principal, action, resource: on, contextVariables },
       identityPolicies: identity.map((document, at) => ({ name: String(at), policy: document })),
-      serviceControlPolicies: [],
+      ...(boundary ? { permissionBoundaryPolicies: [{ name: "boundary", policy: boundary }] } : {}),
+      // This variant of iam-simulate ignores session policies. A service control policy limits the caller in the same way.
+      serviceControlPolicies: session
+        ? [{ orgIdentifier: "session", policies: [{ name: "session", policy: session }] }]
+        : [],
       resourceControlPolicies: [],
       ...(/^(kms|sts):/i.test(action) ? { resourcePolicy: validated(resourcePolicy) } : {}),
     },

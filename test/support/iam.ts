@@ -33,7 +33,7 @@ export function allowed(policies: PolicyDocument | readonly PolicyDocument[], re
   const documents = [policies].flat();
   const { keys, byValues } = decisionsOf(documents, request.action);
   let values = request.resource;
-  for (const key of keys) values += `\n${valueOfKey(key, request.context ?? {}) ?? "\0"}`;
+  for (const key of keys) values += `\n${JSON.stringify(valueOfKey(key, request.context ?? {}))}`;
   const before = byValues.get(values);
   if (before !== undefined) return before;
   const decision = confirm(evaluate(documents, request), documents, request);

@@ -6,12 +6,16 @@ import re
 from .shared import replace
 
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")
-_LITERALS = {"*": "*", "?": "?", "$": "$"}
+_LITERALS = ("*", "?", "$")
+# Characters of a private use area in place of wildcards that a pattern and a value have as ordinary characters.
+_ORDINARY = str.maketrans("*?", "\ue000\ue001")
 
 
 def extend(_app, _secret):
     """Variables in resources and condition values; aws:PrincipalArn of a session is its role's (IAM User Guide, "Global condition keys").
 
+    An escaped wildcard and one in the value of a variable are ordinary characters (IAM User Guide, "IAM policy elements: Variables and tags"), and
+    ARN operators compare the six parts of an ARN one by one (same guide, "Amazon Resource Name (ARN) condition operators").
     Tags of resources count for conditions in boundaries and session policies too: ministack looks for them only when the caller's own
     policies name some.
     """
@@ -35,45 +39,59 @@ def extend(_app, _secret):
 
         return match
 
+    def like(original):
+        return lambda value, pattern: original(value.translate(_ORDINARY), pattern)
+
+    def arn_like(actual, expected):
+        parts = list(zip(actual.split(":", 5), expected.split(":", 5)))
+        return len(parts) == 6 and all(evaluator.fnmatch_iam_cs(part, pattern) for part, pattern in parts)
+
+    for operator in ("arnequals", "arnlike"):
+        evaluator._CONDITION_OPS[operator] = arn_like
+    for operator in ("arnnotequals", "arnnotlike"):
+        evaluator._CONDITION_OPS[operator] = lambda actual, expected: not arn_like(actual, expected)
+    replace(evaluator, "fnmatch_iam_cs", like)
     replace(evaluator, "_resolve_condition_key", condition_key)
     replace(evaluator, "_first_match", first_match)
     replace(evaluator, "_names_condition_key", lambda _: lambda _policies, _prefix: True)
 
 
 def resolve(statement, value_of):
-    """The statement with its variables replaced; None where one has no value: it then counts for nothing."""
-    try:
-        return dataclasses.replace(
-            statement,
-            resources=[substitute(resource, value_of) for resource in statement.resources],
-            not_resources=[substitute(resource, value_of) for resource in statement.not_resources],
-            conditions={
-                operator: {key: substitute_all(values, value_of) for key, values in keys.items()} if isinstance(keys, dict) else keys
-                for operator, keys in statement.conditions.items()
-            },
-        )
-    except LookupError:
+    """The statement with its variables replaced; None where it applies to no resource.
+
+    Nothing is equal to a variable without a value, or like it, so it is left out: a negated operator then holds (IAM User Guide, "Policy variables with
+    no value").
+    """
+    resources = substitute_all(statement.resources, value_of, True)
+    if statement.resources and not resources:
         return None
+    return dataclasses.replace(
+        statement,
+        resources=resources,
+        not_resources=substitute_all(statement.not_resources, value_of, True),
+        conditions={
+            operator: {key: substitute_all(values, value_of, "like" in operator.lower() or "arn" in operator.lower()) for key, values in keys.items()}
+            if isinstance(keys, dict) else keys
+            for operator, keys in statement.conditions.items()
+        },
+    )
 
 
-def substitute_all(values, value_of):
-    if isinstance(values, list):
-        return [substitute(str(value), value_of) for value in values]
-    return substitute(values, value_of) if isinstance(values, str) else values
+def substitute_all(values, value_of, pattern):
+    substituted = (substitute(str(value), value_of, pattern) for value in (values if isinstance(values, list) else [values]))
+    return [value for value in substituted if value is not None]
 
 
-def substitute(text, value_of):
-    """The text with its variables replaced. A value that would act as a wildcard has no place in a pattern."""
+def substitute(text, value_of, pattern):
+    """The text with its variables replaced; None where one has no value."""
+    missing = False
 
     def replaced(match):
-        name, _, default = match.group(1).partition(",")
-        if name in _LITERALS:
-            return _LITERALS[name]
-        value = value_of(name.strip())
-        if value is None and default:
-            value = default.strip().strip("'")
-        if not isinstance(value, str) or "*" in value or "?" in value:
-            raise LookupError(name)
-        return value
+        nonlocal missing
+        name, _, default = match.group(1).partition(", ")
+        value = name if name in _LITERALS else value_of(name) or default.replace("'", "")
+        missing = missing or not isinstance(value, str) or not value
+        return "" if missing else value.translate(_ORDINARY) if pattern else value
 
-    return _VARIABLE.sub(replaced, text)
+    substituted = _VARIABLE.sub(replaced, text)
+    return None if missing else substituted
