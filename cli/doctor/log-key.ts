@@ -13,7 +13,7 @@ interface Statement {
 }
 
 /** Whether a statement of a key policy names the service. KMS enforces its condition when CloudWatch Logs associates the key. */
-export function admits(policy: string, service: string): boolean {
+function admits(policy: string, service: string): boolean {
   const { Statement = [] } = JSON.parse(policy) as { Statement?: Statement | Statement[] };
   return [Statement].flat().some(({ Effect, Principal }) => {
     const services = typeof Principal === "object" ? [Principal.Service ?? []].flat() : [];
