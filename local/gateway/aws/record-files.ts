@@ -5,15 +5,14 @@ import { readJson, writeAtomic } from "../../instance/index.ts";
 /**
  * Opens records in a folder (made where missing): one file for each, on disk before a change resolves.
  * @param nameOf the name of a record's file
- * @param read what a file of an earlier release is to this one
  */
-export async function openRecords<T>(folder: string, nameOf: (record: T) => string, read = (stored: T): T => stored) {
+export async function openRecords<T>(folder: string, nameOf: (record: T) => string) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const records = new Map<string, T>();
   for (const file of await readdir(folder)) {
     // Drafts of an interrupted write have other endings.
     const stored = file.endsWith(".json") ? await readJson<T>(join(folder, file)) : undefined;
-    if (stored !== undefined) records.set(nameOf(stored), read(stored));
+    if (stored !== undefined) records.set(nameOf(stored), stored);
   }
   const path = (name: string): string => join(folder, `${name}.json`);
   // Writes happen in order, so that an earlier state never overwrites a later one.

@@ -1,6 +1,5 @@
 import { clusterId, clusterIdOf, parseClusterId } from "../../instance/cluster-id.ts";
 import { freeNumber, openRecords } from "../aws/record-files.ts";
-import { CATALOG } from "./addon-catalog.ts";
 import { inUse, limitExceeded, notFound } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import type { NumberRange } from "./runtime.ts";
@@ -13,17 +12,7 @@ export type InstanceStore = Awaited<ReturnType<typeof openStore>>;
 
 type Records = Awaited<ReturnType<typeof recordsIn>>;
 
-type StoredRecord = Omit<ClusterRecord, "podIdentityAssociations" | "preserved"> & Partial<ClusterRecord>;
-
-/** A record of an earlier release as this one has it: with its add-ons only, and with what had no effect before. */
-function carriedOver({ addons, podIdentityAssociations = {}, preserved = {}, ...record }: StoredRecord): ClusterRecord {
-  const served = Object.entries(addons).filter(([addon]) => CATALOG.some(({ name }) => name === addon));
-  const own = Object.entries(podIdentityAssociations).filter(([, one]) => "association" in one);
-  return { ...record, preserved, addons: Object.fromEntries(served), podIdentityAssociations: Object.fromEntries(own) };
-}
-
-const recordsIn = (folder: string) =>
-  openRecords<ClusterRecord>(folder, ({ cluster }) => clusterIdOf(cluster), carriedOver);
+const recordsIn = (folder: string) => openRecords<ClusterRecord>(folder, ({ cluster }) => clusterIdOf(cluster));
 
 /** Opens the store in a folder (made where missing). */
 export async function openStore(folder: string) {

@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { quotas } from "../../../../product.ts";
 import { CALLER } from "../calls.ts";
@@ -205,38 +203,6 @@ describe("a gateway that starts again", () => {
     await next.settle();
     expect(next.store.find("hub")?.cluster.status).toBe(status === "CREATING" ? "ACTIVE" : undefined);
   });
-
-  test.each([
-    ["knew no pod identity associations", undefined],
-    ["recorded them without effect", { "a-1": { associationId: "a-1" } }],
-  ])(
-    "reads records of an earlier release, which %s, without add-ons that are not served",
-    async (_what, associations) => {
-      await eks.call("POST", "/clusters", clusterBody("hub"));
-      await eks.settle();
-      await eks.call("POST", "/clusters/hub/addons", { addonName: "kube-proxy" });
-      await eks.settle();
-      await eks.worker.stop();
-      const file = join(eks.folder, "hub.json");
-      const record = JSON.parse(readFileSync(file, "utf8"));
-      const former = "aws-efs-csi-driver";
-      record.addons[former] = { ...record.addons["kube-proxy"], addonName: former };
-      record.podIdentityAssociations = associations;
-      writeFileSync(file, JSON.stringify(record));
-      const next = await fakeEks({ clusters: eks.clusters, aws: eks.aws, folder: eks.folder });
-      next.worker.add("hub");
-      await next.settle();
-      expect(next.errors).toEqual([]);
-      expect((await next.call("GET", "/clusters/hub/addons")).body.addons).toEqual(["kube-proxy"]);
-      expect((await next.call("GET", `/clusters/hub/addons/${former}`)).error).toBe("ResourceNotFoundException");
-      expect((await next.call("GET", "/clusters/hub/pod-identity-associations")).body.associations).toEqual([]);
-      // The next change writes the record so.
-      await next.call("DELETE", "/clusters/hub/addons/kube-proxy");
-      await next.settle();
-      const written = JSON.parse(readFileSync(file, "utf8"));
-      expect([written.addons, written.podIdentityAssociations]).toEqual([{}, {}]);
-    },
-  );
 });
 
 describe("lists", () => {
