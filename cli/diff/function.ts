@@ -9,7 +9,6 @@ import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { inBase64 } from "../../lib/base64.ts";
 import { bridgeData } from "../../lib/bridge.ts";
 import { networkLabel } from "../../lib/labels.ts";
-import { spokeApi } from "../../lib/spoke.ts";
 
 /** The composition function of a state, called as Crossplane calls it, relying on nothing but the protocol. */
 
@@ -74,12 +73,10 @@ const claims = ({ others }: Call): KubeObject[] =>
     return network === undefined ? [] : [claimManifest(metadata.name, network, isFromPool(spec))];
   });
 
-/** The objects of the hub's API server that the function requires: the cluster secret, and what other Spokes have. */
-function fetched(name: string, { kind, matchName, matchLabels }: Wanted, call: Call): object[] {
+/** The objects of the hub's API server that the function requires: the cluster secret, and the claims of other Spokes. */
+function fetched({ kind, matchName, matchLabels }: Wanted, call: Call): object[] {
   if (kind === "Secret" && matchName === hubSecret.name)
     return [{ apiVersion: "v1", kind: "Secret", metadata: { ...hubSecret }, data: inBase64(call.hub) }];
-  // A function from before there were claims on every network reads the Spokes.
-  if (kind === spokeApi.kind && name === "spokes") return call.others.map((spoke) => ({ ...spoke }));
   const region = matchLabels?.labels[networkLabel];
   // The chain is ready, and nothing is being removed.
   if (region === undefined) return [];
@@ -104,7 +101,7 @@ export async function answer(handler: FunctionHandler, call: Call): Promise<Repl
       requiredResources: Object.fromEntries(
         Object.entries(required).map(([name, wanted]) => [
           name,
-          { items: fetched(name, wanted, call).map((resource) => ({ resource })) },
+          { items: fetched(wanted, call).map((resource) => ({ resource })) },
         ]),
       ),
     });
