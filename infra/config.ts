@@ -4,7 +4,7 @@ import { type Key, setCommandOf } from "./forms.ts";
 import { withOneRegistry } from "./one-registry.ts";
 import { rules } from "./rules.ts";
 import type { Readable } from "./settings.ts";
-import { type KeyName, keys } from "./settings.ts";
+import { keys } from "./settings.ts";
 import { logKeyRules, volumeKeyRules } from "./volume-keys.ts";
 
 /** The configuration as Pulumi has it: full key to text, and which keys are encrypted. */
@@ -46,16 +46,8 @@ export function readKey<T>(raw: RawConfig, name: string, key: Key<T>): { value?:
     : { value };
 }
 
-/** Keys of earlier releases that have been renamed. */
-const renamed: ReadonlyMap<string, KeyName> = new Map([["packagePullSecret", "pullSecret"]]);
-
-/** The remedy for a key that the project does not know; it must not lose a value that is still needed. */
+/** The remedy for a key that the project does not know. */
 function unknownKeyRemedy(name: string): string {
-  const now = renamed.get(name);
-  if (now !== undefined) {
-    const set = ["pulumi config set", ...(keys[now].secret ? ["--secret"] : []), now].join(" ");
-    return `pulumi config get ${name} | ${set}, then pulumi config rm ${name}`;
-  }
   const meant = Object.keys(keys).find((known) => known.toLowerCase() === name.toLowerCase().replaceAll(/[-_]/g, ""));
   return meant ? `use ${meant}` : `pulumi config rm ${name}`;
 }
@@ -67,7 +59,7 @@ function unknownKeys(raw: RawConfig): Problem[] {
       const name = key.slice(raw.project.length + 1);
       return {
         key,
-        what: renamed.has(name) ? `is called ${renamed.get(name)} now` : "is not a key of this project",
+        what: "is not a key of this project",
         got: name,
         allowed: "the keys under `config` in Pulumi.yaml",
         remedy: unknownKeyRemedy(name),

@@ -846,12 +846,7 @@ describe("the configuration", () => {
     expect(remedies({ pullSecret: "{}" })).toEqual(["pulumi config set --secret pullSecret < config.json"]);
   });
 
-  it("says how to keep the value of a key that has another name now", () => {
-    const found = problems({ packagePullSecret: '{"auths":{}}' });
-    expect(found).toMatchObject([{ key: own("packagePullSecret"), what: "is called pullSecret now" }]);
-    expect(found[0]?.remedy).toBe(
-      "pulumi config get packagePullSecret | pulumi config set --secret pullSecret, then pulumi config rm packagePullSecret",
-    );
+  it("says how to remove a key that is not one of the project", () => {
     expect(problems({ constructor: "x" }).map(({ remedy }) => remedy)).toEqual(["pulumi config rm constructor"]);
   });
 
