@@ -19,7 +19,7 @@ function unreachable(settings: Readable): Problem[] {
       allowed:
         "the networks, connected to the hub's VPC or inside it, from which pulumi up, pipelines and people connect",
       remedy:
-        "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/guides/private-endpoints.md)",
+        "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/guides/deploy.md#private-endpoints)",
     },
   ];
 }
@@ -68,7 +68,7 @@ export function endpointRules(settings: Readable): readonly Problem[] {
       got: shown(samples),
       allowed: "networks of yours that are connected to the hub's VPC",
       remedy:
-        "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/guides/private-endpoints.md)",
+        "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/guides/deploy.md#private-endpoints)",
     });
   }
   const admitted = publicAddresses((cidrs ?? []).flatMap((text) => parseCidr(text) ?? []));

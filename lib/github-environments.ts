@@ -36,7 +36,7 @@ export const sharedEnvironments: Rules = {
   release: { ref: { type: "tag", name: "v*" }, reviewers: "anyone" },
 };
 
-/** Environments in gitops-system (docs/guides/rings.md). */
+/** Environments in gitops-system (docs/guides/environments.md#rings). */
 export const systemEnvironments: Rules = { rollouts: { ref: main } };
 
 /** Jobs that assume an IAM role. */

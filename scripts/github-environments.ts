@@ -3,7 +3,7 @@
 import { type EnvironmentRule, environmentOf, type Purpose } from "../lib/github-environments.ts";
 import { readEnvironment } from "../lib/github-queries.ts";
 
-const guide = "docs/guides/pull-requests.md#roles-of-the-workflows";
+const guide = "docs/guides/checks.md#roles-of-the-workflows";
 const { GITHUB_API_URL: api, GITHUB_REPOSITORY: repository = "", GH_TOKEN: token } = process.env;
 
 async function ask(path: string) {

@@ -25,7 +25,7 @@ pulumi up would put a new sealing key in the place of one that spokes use: then 
   --profile NAME         profile of the AWS CLI; default: aws:profile of the stack, or the credentials of the environment
 
 Pulumi is called in the checkout of this project that you are in. AWS is asked with your own credentials: those of the deployer,
-and the rights in docs/reference/deployer-policy/fleet-adopt-hub.json. docs/guides/lost-hub.md says when to use it.
+and the rights in docs/reference/deployer-policy/fleet-adopt-hub.json. When to use it: docs/guides/recovery.md#rebuild-a-lost-hub
 
 Examples:
   fleet adopt-hub --stack prod
@@ -84,7 +84,7 @@ function refuseUnclear(
     );
   if (inAws.hasCluster)
     fail(
-      `EKS has the cluster ${cluster}, and this is for a hub whose cluster is gone. Restore the state from an earlier version of its object in the bucket, then pulumi refresh (docs/guides/recover-a-hub.md).`,
+      `EKS has the cluster ${cluster}, and this is for a hub whose cluster is gone. Restore the state from an earlier version of its object in the bucket, then pulumi refresh (docs/guides/recovery.md#recover-a-hub).`,
     );
   const { ambiguous, found } = located;
   if (ambiguous.length > 0)

@@ -36,7 +36,7 @@ not as the file says. It changes nothing in AWS.
 ${changeHelp}
 
 AWS is asked with your own credentials, which need the rights in docs/reference/deployer-policy/fleet-adopt.json.
-docs/guides/lost-hub.md says when to use it.
+docs/guides/recovery.md#rebuild-a-lost-hub says when to use it.
 
 Examples:
   fleet adopt green --dry-run

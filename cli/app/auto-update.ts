@@ -12,7 +12,7 @@ import type { AppRequest } from "./rules.ts";
 
 /** New images of an application are committed to its repository: what its folder has for that. */
 
-/** The add-on that does it. An environment that does not offer it has no image committed (docs/guides/image-automation.md). */
+/** The add-on that does it. An environment that does not offer it has no image committed (docs/guides/applications.md#image-automation). */
 export const imageAddon = "image_automation";
 
 const flags = {
@@ -118,7 +118,7 @@ export function autoUpdateProblems(request: AppRequest, access: AppAccess, hasUr
           flags.token,
           token,
           flags.image,
-          "create one that may write the content of this repository only (docs/guides/image-automation.md)",
+          "create one that may write the content of this repository only (docs/guides/applications.md#image-automation)",
         )
       : []),
     ...(hasUrl && !isHttps && token !== undefined

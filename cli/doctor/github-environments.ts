@@ -12,7 +12,7 @@ import { environmentsOf, type Place, placesOf } from "./github-roles.ts";
 import type { Run } from "./process.ts";
 import type { Stack } from "./stack.ts";
 
-const guide = "docs/guides/pull-requests.md#roles-of-the-workflows";
+const guide = "docs/guides/checks.md#roles-of-the-workflows";
 /** Name of a finding about all environments. */
 const all = "environments of workflows";
 

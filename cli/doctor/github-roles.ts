@@ -24,7 +24,7 @@ interface Role {
   readonly arn: string;
 }
 
-const guide = "docs/guides/pull-requests.md#roles-of-the-workflows";
+const guide = "docs/guides/checks.md#roles-of-the-workflows";
 /** Name of what is found out about all roles together. */
 const all = "roles of workflows";
 

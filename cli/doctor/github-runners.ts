@@ -6,7 +6,7 @@ import type { Stack } from "./stack.ts";
 
 /** The runner of updates: it holds the deployer's credentials while a job runs, so no other branch's job may run there before. */
 
-const guide = "docs/guides/pull-requests.md#runners";
+const guide = "docs/guides/checks.md#runners";
 const title = "runner of updates";
 
 /** A runner as GitHub lists it; `ephemeral` is missing in answers of older versions. */

@@ -9,7 +9,7 @@ import type { Stack } from "./stack.ts";
  * signature that packageVerification trusts. Fields and rules: GitHub Docs, "REST API endpoints for rules" (2026-03-10).
  */
 
-const guide = "docs/guides/function-package.md#publish-it";
+const guide = "docs/guides/signatures.md#publish-it";
 const title = "tags v*";
 
 /** Patterns that contain every `v*.*.*`: `*` doesn't match a slash there, as in release.yml (GitHub Docs, "Creating rulesets", FNM_PATHNAME). */

@@ -63,7 +63,7 @@ function firstRun({ endpointPublicAccess, endpointPrivateAccess, vpcId }: Stack[
       "endpoint of the hub",
       "the first pulumi up can't reach a private endpoint in a VPC that the stack creates: no network is connected to it yet",
       "pulumi config set endpointPublicAccess true with your address in endpointPublicAccessCidrs until your network is connected, or set vpcId " +
-        "to a VPC that exists and run pulumi up there (docs/guides/private-endpoints.md)",
+        "to a VPC that exists and run pulumi up there (docs/guides/deploy.md#private-endpoints)",
     ),
   ];
 }

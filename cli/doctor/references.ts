@@ -64,7 +64,7 @@ function admittedBy(reference: Reference, encrypted: readonly string[]): string 
 function publication(reference: Reference, { functionPackage }: Readable): string | undefined {
   const isFunction =
     "reference" in reference && functionPackage && reference.reference.startsWith(`${withoutDigest(functionPackage)}:`);
-  return isFunction ? "publish it (docs/guides/function-package.md)" : undefined;
+  return isFunction ? "publish it (docs/guides/signatures.md#the-functions-package)" : undefined;
 }
 
 /**
@@ -74,7 +74,7 @@ function publication(reference: Reference, { functionPackage }: Readable): strin
 export function checkFunctionDigest({ functionPackage = "" }: Readable): Finding[] {
   if (functionPackage === "") return [];
   if (digestOf(functionPackage) !== "") return [ok("functionPackage", "is pulled by its digest")];
-  const todo = `pulumi config set functionPackage ${functionPackage}@sha256:<digest>, which the release and crane push print (docs/guides/function-package.md)`;
+  const todo = `pulumi config set functionPackage ${functionPackage}@sha256:<digest>, which the release and crane push print (docs/guides/signatures.md#the-functions-package)`;
   return isEcr(functionPackage)
     ? [
         note(

@@ -163,7 +163,9 @@ export async function run(
   const notes =
     branch === undefined
       ? []
-      : [`${like} follows the branch ${branch}, ${name} does not: docs/guides/promote.md#a-branch-for-an-environment`];
+      : [
+          `${like} follows the branch ${branch}, ${name} does not: docs/guides/environments.md#a-branch-for-an-environment`,
+        ];
   const next = nextSteps(name, stacks, missing, generations, notes);
   if (system.files.length + keys.files.length === 0) {
     console.log(`Nothing to change: ${name} is an environment of ${checkout}`);

@@ -27,7 +27,7 @@ Prints the policies as one JSON object, by name; nothing in AWS is asked or chan
                      Without it the deployer can make itself as powerful as it likes
   --role-path PATH   rolePath of the stack's configuration; default: /
   --grafana METHOD   grafanaAuthentication of a stack with grafana: amg, AWS_SSO or SAML. Without it nothing of Grafana is allowed
-  --secrets-key ARN  KMS key of the fleet's secrets, whose policy a stack with accounts changes (docs/guides/accounts.md).
+  --secrets-key ARN  KMS key of the fleet's secrets, whose policy a stack with accounts changes (docs/guides/aws-account.md).
                      Without it no key's policy can be changed
   --out FOLDER       write <fleet>-<policy>.json for each policy into this folder instead, and say how they are made in AWS
 

@@ -41,9 +41,9 @@ exists already stays as it is, and any difference from what would be written is 
   --egress-cidr CIDR         public address by which that VPC reaches the internet. Can be given more than once
   --function-package NAME    the composition function's package, with the digest that the hub pulls:
                              ghcr.io/acme/function-spoke@sha256:…; default: this project's, without a digest
-                             (docs/guides/function-package.md)
+                             (docs/guides/signatures.md#the-functions-package)
   --project-url URL          where this project's copy is pushed to, of which workflows and pipelines of the repositories run this
-                             checkout's commit; default: its remote origin (docs/guides/pull-requests-of-repositories.md)
+                             checkout's commit; default: its remote origin (docs/guides/checks.md#pull-requests-of-repositories)
   --owner REPOSITORY=TEAM    who reviews changes of a repository, for its CODEOWNERS: gitops-system=@acme/platform. Can be given
                              more than once; default: the teams platform, governance and payments of the organization
   --boundary ARN             policy that is the permissions boundary of every role of the hub
@@ -54,7 +54,7 @@ exists already stays as it is, and any difference from what would be written is 
   --ca-file FILE             authorities behind the certificate of the Git host (PEM), for https:// URLs
   --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod
                              (three zones, protected from removal, a private endpoint unless --public-access-cidr is given,
-                             which needs --vpc-id and --private-access-cidr: docs/guides/private-endpoints.md)
+                             which needs --vpc-id and --private-access-cidr: docs/guides/deploy.md#private-endpoints)
   --no-input                 prompt for nothing; the same where CI is set
 
 Commits are made with your own Git identity. Exit code 0: everything is as asked; 1: something that exists differs; 2: it was

@@ -59,7 +59,7 @@ function workflows({ stack }: InitRequest, project: ProjectCopy | undefined): St
   if (project === undefined || !isGitHubCloud(project.host)) return [];
   return [
     {
-      what: `To deploy from pull requests, create a role for each environment of ${project.path}: it trusts the subject <prefix>:environment:<environment>, with the prefix that GitHub returns (docs/guides/pull-requests.md#roles-of-the-workflows)`,
+      what: `To deploy from pull requests, create a role for each environment of ${project.path}: it trusts the subject <prefix>:environment:<environment>, with the prefix that GitHub returns (docs/guides/checks.md#roles-of-the-workflows)`,
       commands: [
         `gh api repos/${project.path}/actions/oidc/customization/sub --jq .sub_claim_prefix`,
         `fleet doctor --stack ${stack}   # compares the trust policies with that prefix`,
@@ -93,7 +93,7 @@ function registryOf(functionPackage: string): { readonly pull: string; readonly 
   const ecr = ecrPlace(functionPackage);
   if (ecr === undefined)
     return {
-      pull: "then make the package public, or give the hub a pull secret (docs/guides/function-package.md)",
+      pull: "then make the package public, or give the hub a pull secret (docs/guides/signatures.md#the-functions-package)",
       commands: [`crane auth login ${host} --username <user> --password-stdin < <file with the token>`],
     };
   return {
@@ -109,12 +109,15 @@ function registryOf(functionPackage: string): { readonly pull: string; readonly 
 function publication({ functionPackage, stack }: InitRequest): Step {
   if (functionPackage === undefined)
     return {
-      what: "Check that the hub can pull the composition function's package, or publish one of your own: docs/guides/function-package.md",
+      what: "Check that the hub can pull the composition function's package, or publish one of your own: docs/guides/signatures.md#the-functions-package",
       commands: [],
     };
   const { pull, commands } = registryOf(functionPackage);
   if (digestOf(functionPackage) !== "")
-    return { what: `Check that the hub can pull ${functionPackage}: docs/guides/function-package.md`, commands: [] };
+    return {
+      what: `Check that the hub can pull ${functionPackage}: docs/guides/signatures.md#the-functions-package`,
+      commands: [],
+    };
   return {
     what: `Publish the composition function, unless you have, and set the digest that crane push prints; ${pull}`,
     commands: [
@@ -152,7 +155,7 @@ function registration({ fleet, systemUrl, workloadsUrl }: InitRequest): string[]
 const ofPrivateOnly = ({ publicAccessCidrs, privateAccessCidrs, vpcId }: InitRequest): string =>
   publicAccessCidrs.length > 0
     ? ""
-    : `, on a machine in ${privateAccessCidrs.join(" or ")} that reaches ${vpcId} (docs/guides/private-endpoints.md)`;
+    : `, on a machine in ${privateAccessCidrs.join(" or ")} that reaches ${vpcId} (docs/guides/deploy.md#private-endpoints)`;
 
 /** The spoke of the tutorial. */
 const spoke = { name: "green", tenant: "payments" } as const;
@@ -266,7 +269,7 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
     ...(example === "prod" && publicAccessCidrs.length > 0
       ? [
           {
-            what: "When your network is connected to the hub's, close the public endpoint: docs/guides/private-endpoints.md",
+            what: "When your network is connected to the hub's, close the public endpoint: docs/guides/deploy.md#private-endpoints",
             commands: [],
           },
         ]

@@ -9,7 +9,7 @@ import type { InitRequest } from "./request.ts";
 
 /** What runs on a change of the new repositories at their host, and who reviews it. Of repos/ only these files have placeholders. */
 
-export const pipelinesGuide = "docs/guides/pull-requests-of-repositories.md";
+export const pipelinesGuide = "docs/guides/checks.md#pull-requests-of-repositories";
 
 const workflow = ".github/workflows/fleet.yml";
 const pipeline = ".gitlab-ci.yml";

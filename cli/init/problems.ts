@@ -68,7 +68,7 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   },
   functionPackage: {
     flag: "--function-package",
-    remedy: "give the name with its digest that crane push prints (docs/guides/function-package.md)",
+    remedy: "give the name with its digest that crane push prints (docs/guides/signatures.md#the-functions-package)",
   },
 };
 
@@ -154,7 +154,7 @@ function wayProblems({ privateAccessCidrs, vpcId }: InitRequest, { endpointPubli
   if (endpointPublicAccess !== false) return [];
   const allowed =
     "the public address from which you connect; or --vpc-id, --private-subnet-id and --private-access-cidr of a VPC with a runner in it";
-  const remedy = "choose one of the two ways in docs/guides/private-endpoints.md";
+  const remedy = "choose one of the two ways in docs/guides/deploy.md#private-endpoints";
   const got = privateAccessCidrs.length > 0 ? privateAccessCidrs.join(", ") : "(nothing)";
   if (!vpcId)
     return [

@@ -14,6 +14,6 @@ export interface Fleet {
 export function connect(context: string | undefined): Fleet {
   const config = kubeConfig(context);
   const profile = profileOf(config);
-  const place = hubPlace(config, "docs/guides/reach-a-cluster.md has the rights that it takes");
+  const place = hubPlace(config, "docs/guides/clusters.md#reach-a-cluster-with-kubectl has the rights that it takes");
   return { hub: apiOf(config, place), reach: reachWith(profile), profile };
 }

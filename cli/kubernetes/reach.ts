@@ -23,7 +23,7 @@ export function reachWith(profile: string | undefined): Reach {
       { name, server: endpoint, caData: certificateAuthority, skipTLSVerify: false },
       { name, token },
     );
-    const guide = "docs/guides/reach-a-cluster.md says what it takes";
+    const guide = "docs/guides/clusters.md#reach-a-cluster-with-kubectl says what it takes";
     return apiOf(config, { name: `spoke ${spoke}`, ifForbidden: guide, otherwise: guide }, signal);
   };
 }

@@ -28,7 +28,7 @@ ${outputHelp}
 
 Spokes are asked with the credentials that the AWS CLI would take, or with the profile of the hub's context, through the access
 entry that spec.admins makes. One that does not answer within 5 seconds has a question mark, and the reason stands below the
-table; docs/guides/reach-a-cluster.md says what it takes.
+table; docs/guides/clusters.md#reach-a-cluster-with-kubectl says what it takes.
 Exit code 0: every spoke shown was reached, is Ready, and so are its applications; with --offline: every Spoke is Ready; with
 --watch: it was ended by a signal; 1: that is not so, or something failed; 2: it was called wrongly or could not run.
 

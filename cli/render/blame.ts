@@ -39,7 +39,7 @@ export function tellFolder(step: Step, findings: Findings): boolean {
     `Spoke ${step.on.name}: ${field} ${String(spoke.manifest.spec[field])} leads Kustomization ${step.name} to ${path}, which is not there`,
     hasOwnKeys
       ? `fleet sealing-keys ${step.on.name} writes it`
-      : "choose an environment that has it, or add the environment: docs/guides/add-an-environment.md",
+      : "choose an environment that has it, or add the environment: docs/guides/environments.md#add-an-environment",
     step.on.name,
   );
   return true;

@@ -26,7 +26,7 @@ function ofSpoke(spoke: SpokeReport): Attention[] {
               ? {
                   says: `its API server was not reached: ${unreached}`,
                   since: undefined,
-                  remedy: "docs/guides/reach-a-cluster.md says what it takes",
+                  remedy: "docs/guides/clusters.md#reach-a-cluster-with-kubectl says what it takes",
                 }
               : { says: message ?? "it is not Ready", since, remedy: undefined }),
           },
@@ -69,7 +69,7 @@ function ofKey({ name, scope, ends, use }: Key, now: number): Attention[] {
     {
       ...{ ...nobodys, state: left < 0 ? "failing" : "due", what: name, owner: platform },
       ...{ says: `its certificate ${left < 0 ? "ended" : "ends"} on ${ends?.slice(0, 10)}`, since: undefined },
-      ...{ command: `fleet rotate-key ${scope}`, remedy: "See docs/guides/rotate-keys.md" },
+      ...{ command: `fleet rotate-key ${scope}`, remedy: "See docs/guides/secrets.md#rotate-keys" },
     },
   ];
 }

@@ -33,7 +33,7 @@ ${outputHelp}; text has only what is not well
   --context NAME         the hub's context in the kubeconfig; default: the current one
   --offline              asks only the hub, so it says nothing of applications
 
-What you have no right to read is left out, and named; docs/guides/fleet-page.md has the rights that it takes.
+What you have no right to read is left out, and named; docs/guides/metrics.md#the-fleet-on-one-page has the rights that it takes.
 Exit code 0: all is well; with --serve: it was ended by a signal; 1: something is not well or was not reached, or it failed; 2: it
 was called wrongly or could not run.
 

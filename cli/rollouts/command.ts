@@ -28,8 +28,8 @@ ${outputHelp}
   --branch NAME          refuses a hub that follows another branch; default: the one that it follows
   --context NAME         the hub's context in the kubeconfig; default: the current one
 
-It keeps nothing between two runs, so it can be ended at any moment; two at once do no harm. docs/guides/rings.md has a workflow
-that runs it, and the rights that it takes.
+It keeps nothing between two runs, so it can be ended at any moment; two at once do no harm. A workflow
+that runs it, and the permissions that it needs: docs/guides/environments.md#rings
 Exit code 0: done; 1: a ring is stopped, is late or has a problem, a spoke's ring is not in rings.yaml, the hub's Crossplane does
 not run, or something failed; 2: it was called wrongly or could not run.
 

@@ -36,7 +36,7 @@ export const fleetOf = (sync: KubeObject | undefined): string | undefined =>
 /** The API server of a context of the kubeconfig, by default of the current one. */
 export function connect(context: string | undefined): HubApi {
   const config = kubeConfig(context);
-  const place = hubPlace(config, "docs/guides/rings.md has the rights that it takes");
+  const place = hubPlace(config, "docs/guides/environments.md#rings has the rights that it takes");
   const { list, find } = apiOf(config, place);
   const core = config.makeApiClient(CoreV1Api);
 

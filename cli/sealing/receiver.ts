@@ -26,7 +26,7 @@ export const sealReceiverToken = (kubeseal: string, key: SealingKey, namespace: 
 export function webhookHelp(type: ReceiverType, namespace: string, repositories: readonly string[]): string {
   const read = (what: string) => `kubectl --context <cluster> -n ${namespace} get ${what}`;
   const secret = `secret: ${read(`secret ${receiverName} -o jsonpath='{.data.token}' | base64 -d`)}`;
-  return `Once it runs, let its Service webhook-receiver in flux-system take calls (docs/guides/webhooks.md), and add a webhook of type
+  return `Once it runs, let its Service webhook-receiver in flux-system take calls (docs/guides/git-access.md#webhooks), and add a webhook of type
 ${type} for pushes at ${repositories.join(" and ")}:
    path:   ${read(`receiver ${receiverName} -o jsonpath='{.status.webhookPath}'`)}
    ${type === "generic" ? "secret: none, the path stands for it" : secret}

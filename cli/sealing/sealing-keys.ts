@@ -11,7 +11,7 @@ export const help = `Usage: fleet sealing-keys <spoke> [options]
 Sets sealing: cluster in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system and writes the folder sealing-keys
 beside it, one file for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after you add
 a generation there.
-The order of the steps for a spoke that moves from its environment's keys to its own: docs/guides/sealing-scope.md.
+The order of the steps for a spoke that moves from its environment's keys to its own: docs/guides/secrets.md#keys-of-a-spoke.
 
 ${sourceHelp}
 
@@ -25,7 +25,7 @@ export const options = { ...sourceOptions, help: { type: "boolean", short: "h" }
 export const afterPush = (name: string, moved: boolean): string =>
   moved
     ? `Push this by itself. When the Spoke is Ready, seal again what is sealed for the spoke: fleet reseal ${name} --deploy-keys fleet
-(or fleet rotate-deploy-key ${name} --new, for deploy keys of its own), and its applications' secrets (docs/guides/sealing-scope.md).`
+(or fleet rotate-deploy-key ${name} --new, for deploy keys of its own), and its applications' secrets (docs/guides/secrets.md#keys-of-a-spoke).`
     : "Secrets are sealed with the stack's active generation from now on.";
 
 export async function run(argv: readonly string[]): Promise<number> {

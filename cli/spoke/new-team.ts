@@ -61,7 +61,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   const subject = `Give team ${name} access to its namespaces`;
   const proposal = { repository: "gitops-system", checkout, files, subject } as const;
   const next = `kubectl -n spokes get spoke ${clusters.join(" ")} --output wide     Ready again: its members have the access
-Its members then connect as docs/guides/reach-a-cluster.md says, from a network that the cluster's API server admits:
+Its members then connect as docs/guides/clusters.md#reach-a-cluster-with-kubectl says, from a network that the cluster's API server admits:
   aws eks update-kubeconfig --region <region> --name <fleet>-spoke-<cluster> --role-arn <their role>
   kubectl --namespace ${namespaces[0]} get pods`;
   await carryOut("new-team", [proposal], values, {

@@ -70,7 +70,7 @@ function tellNext({ project, from, to, checkout }: Sides): void {
   const changes = changelogOf(project, from, to);
   if (changes !== "") console.log(`\nWhat the releases between say (CHANGELOG.md):\n\n${changes}`);
   console.log(`
-Steps that a release needs, and their order: docs/guides/upgrade.md. Then look before you push or merge it:
+Steps that a release needs, and their order: docs/guides/repositories.md#upgrade-a-fleet. Then look before you push or merge it:
   fleet check --repos ${dirname(checkout)}
 fleet diff shows in the pull request what changes on which cluster.`);
 }

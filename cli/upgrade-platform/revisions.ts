@@ -156,7 +156,7 @@ function gitProblems(project: string): Problem[] {
   const { stdout } = git(project, "version");
   const [major = 0, minor = 0] = (/\d+\.\d+/.exec(stdout)?.[0] ?? "").split(".").map(Number);
   if (major > firstGit[0] || (major === firstGit[0] && minor >= firstGit[1])) return [];
-  const remedy = "install a newer git, or merge by hand (docs/guides/new-version-of-repos.md)";
+  const remedy = "install a newer git, or merge by hand (docs/guides/repositories.md#take-a-new-version)";
   return told("git", "is too old to merge without a checkout", stdout, `${firstGit.join(".")} or newer`, remedy);
 }
 

@@ -20,7 +20,7 @@ ${outputHelp}
   --context NAME         the hub's context in the kubeconfig; default: the current one
 
 The spoke is asked with the credentials that the AWS CLI would take, or with the profile of the hub's context;
-docs/guides/reach-a-cluster.md says what it takes.
+docs/guides/clusters.md#reach-a-cluster-with-kubectl says what it takes.
 Exit code 0: nothing hinders; 1: something does, the spoke could not be asked, or something failed; 2: it was called wrongly, or
 there is no such spoke or application.
 

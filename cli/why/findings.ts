@@ -145,7 +145,8 @@ export function findingsOfSpoke(spoke: Spoke): Finding[] {
 /** Of a spoke that could not be asked. */
 export const unreachedFinding = (cluster: string, why: string): Finding => ({
   steps: [{ side: "spoke", object: `API server of ${cluster}`, says: why, notes: [] }],
-  remedy: "what is on the spoke could not be looked at: docs/guides/reach-a-cluster.md says what it takes",
+  remedy:
+    "what is on the spoke could not be looked at: docs/guides/clusters.md#reach-a-cluster-with-kubectl says what it takes",
 });
 
 /** What a Spoke says of itself. */

@@ -205,7 +205,7 @@ const waitsForTools = (objects: readonly KubeObject[]): boolean =>
 const wayOut = ({ metadata: { name }, spec }: Spoke, objects: readonly KubeObject[]): string =>
   `; the removal waits for what runs on the spoke. ` +
   (spec.addons.includes(databasesAddon)
-    ? `Databases that applications left in AWS keep the group of its subnets: delete or move them (docs/guides/onboard-an-application.md, "Databases that stay"). `
+    ? `Databases that applications left in AWS keep the group of its subnets: delete or move them (docs/guides/applications.md#onboard-an-application, "Databases that stay"). `
     : "") +
   (waitsForTools(objects)
     ? `Volumes that the EBS CSI driver can't delete may hold the tools: kubectl get pv on the spoke shows such ones as Released, kubectl describe pv why. ` +

@@ -48,7 +48,7 @@ const knownFailures: readonly KnownFailure[] = [
     pattern: /RegionDisabledException|STS is not activated in (this|the requested) region/,
     reason: "RegionDisabled",
     remedy:
-      "enable the spoke's region in the hub's account and in the spoke's (docs/guides/accounts.md); Crossplane retries by itself",
+      "enable the spoke's region in the hub's account and in the spoke's (docs/guides/aws-account.md#accounts-and-regions); Crossplane retries by itself",
   },
   // Upstream's cache of Secrets never fills without the permission (controller-runtime 0.24.1, pkg/cache/internal/informers.go).
   {
@@ -155,7 +155,7 @@ const knownFailures: readonly KnownFailure[] = [
     pattern: /InvalidDBSubnetGroupStateFault|Kustomization rds-subnets still exists|SubnetGroup databases still exists/,
     reason: "DatabasesLeft",
     remedy:
-      'databases that applications left in AWS are still in the spoke\'s subnets: delete them there, or move them to another group of subnets (docs/guides/onboard-an-application.md, "Databases that stay"); the rest then goes by itself',
+      'databases that applications left in AWS are still in the spoke\'s subnets: delete them there, or move them to another group of subnets (docs/guides/applications.md#onboard-an-application, "Databases that stay"); the rest then goes by itself',
   },
   {
     pattern: /DependencyViolation|has dependent object|is in use|mapped public address/i,

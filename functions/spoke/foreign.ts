@@ -37,14 +37,14 @@ export function foreignProblem(observed: Observed, spoke: string, cluster: strin
     const message =
       `an EKS cluster ${cluster} exists that was made for another Spoke of this name, so nothing more is made, and nothing is deleted with this one. ` +
       `Let this Spoke go (fleet release ${spoke}), delete its key ${keys(observed).own ?? "if it has one"}, then take the cluster in with its folder and ` +
-      "fleet adopt in one push (docs/guides/lost-hub.md)";
+      "fleet adopt in one push (docs/guides/recovery.md#rebuild-a-lost-hub)";
     return [{ reason: "ClusterExists", message }];
   }
   const { own, ofCluster } = vpcs(observed);
   const message =
     `an EKS cluster ${cluster} exists in ${ofCluster}, and the VPC of this Spoke is ${own}: it was made for another Spoke of this name, so nothing ` +
     `more is made, and nothing is deleted with this one. Let this Spoke go (fleet release ${spoke}), delete ${own} and what is in it, then take the ` +
-    "cluster in with its folder and fleet adopt in one push (docs/guides/lost-hub.md)";
+    "cluster in with its folder and fleet adopt in one push (docs/guides/recovery.md#rebuild-a-lost-hub)";
   return [{ reason: "ClusterExists", message }];
 }
 

@@ -36,7 +36,7 @@ export function placeProblems(spoke: Spoke, hub: Hub): SpokeProblem[] {
     const message =
       `spec.account.id ${account?.id} is none of the accounts that the stack names in accounts (${others.join(", ") || "there are none"}). ` +
       "Add it there and run pulumi up, which lets spokes in it read their sealing keys, and make what the account needs with the stack in " +
-      "infra/account (docs/guides/accounts.md); or remove this Spoke and add it again without spec.account";
+      "infra/account (docs/guides/aws-account.md#accounts-and-regions); or remove this Spoke and add it again without spec.account";
     return [{ reason: "AccountNotAllowed", message }];
   }
   const { regions, scopes } = place;

@@ -20,7 +20,7 @@ import { ofEveryRole } from "../hub.ts";
 import { accountProblem, hubOf } from "./places.ts";
 import { loadAccountSettings } from "./settings.ts";
 
-/** What an account besides the hub's needs for spokes of a fleet: docs/guides/accounts.md. */
+/** What an account besides the hub's needs for spokes of a fleet: docs/guides/aws-account.md#accounts-and-regions. */
 
 const settings = loadAccountSettings();
 const { fleet } = settings;

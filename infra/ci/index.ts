@@ -5,7 +5,7 @@ import { fleetTag } from "../../lib/labels.ts";
 import { environmentCommands } from "./commands.ts";
 import { loadCiSettings } from "./settings.ts";
 
-/** IAM roles of the GitHub workflows of a hub's stack: docs/guides/pull-requests.md. */
+/** IAM roles of the GitHub workflows of a hub's stack: docs/guides/checks.md#pull-requests. */
 
 // Environments at GitHub are named after the hub's stack, and so is this stack.
 const stack = pulumi.getStack();

@@ -9,7 +9,7 @@ import { nodeReleasesPolicy } from "./node-releases.ts";
 import { arns, type DenyAllBut, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import { stsAudience } from "./trust.ts";
 
-/** What the roles of GitHub's workflows trust and may do (docs/guides/pull-requests.md). */
+/** What the roles of GitHub's workflows trust and may do (docs/guides/checks.md#pull-requests). */
 
 export const githubIssuer = actionsIssuer("github.com");
 

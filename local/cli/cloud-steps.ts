@@ -52,7 +52,7 @@ async function policiesOf(instance: Instance, stack: string) {
   };
 }
 
-/** The key of the fleet's secrets; undefined before the first `pulumi up`, after which a stack gets its `accounts` (docs/guides/accounts.md). */
+/** The key of the fleet's secrets; undefined before the first `pulumi up`, after which a stack gets its `accounts` (docs/guides/aws-account.md#accounts-and-regions). */
 async function secretsKeyOf(instance: Instance, fleet: string): Promise<string | undefined> {
   const { kms } = await rootAws(instance);
   const KeyId = fleetNames(fleet).secretsKeyAlias;

@@ -25,7 +25,7 @@ ${help.trimEnd()}
 export const cliReference = (): string => `<!-- From the commands' own help (cli/): npm run generate. -->
 # The \`fleet\` commands
 
-In this project's folder run them as \`npx fleet\`, and as \`npx --prefix <this folder> fleet\` elsewhere; [Install fleet](../guides/install-fleet.md)
+In this project's folder run them as \`npx fleet\`, and as \`npx --prefix <this folder> fleet\` elsewhere; [Install fleet](../guides/repositories.md#install-fleet)
 says how to get them without a checkout, and how a shell completes them. Exit code 0: done; 1: it failed, or a comparison or check has
 something to say; 2: it was called wrongly or could not run, and nothing was changed; 130: Ctrl-C was typed at a question, and nothing
 was changed.

@@ -12,7 +12,7 @@
 set -euo pipefail
 command=$1
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-guide=docs/guides/pull-requests-of-repositories.md
+guide=docs/guides/checks.md#pull-requests-of-repositories
 fleet=$(mktemp --directory)
 
 # An annotation at GitHub, a line elsewhere.

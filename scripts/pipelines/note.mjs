@@ -15,7 +15,7 @@ async function ask(method, path, body) {
   if (!response.ok)
     throw new Error(
       `GitLab answers ${response.status} to ${method} ${path}: ${await response.text()}. FLEET_NOTE_TOKEN must be a project ` +
-        "access token with the scope api and the role Reporter (docs/guides/pull-requests-of-repositories.md)",
+        "access token with the scope api and the role Reporter (docs/guides/checks.md#pull-requests-of-repositories)",
     );
   return response;
 }

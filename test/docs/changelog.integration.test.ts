@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { releasesIn } from "../../cli/upgrade-platform/changelog.ts";
 import { anchors, links, root, text } from "./support/pages.ts";
 
-const guide = "docs/guides/upgrade.md";
+const guide = "docs/guides/repositories.md";
 const duties = "What you have to do";
 const changelog = text("CHANGELOG.md");
 const releases = releasesIn(changelog);
@@ -13,10 +13,12 @@ const entriesOf = (title: string) =>
 
 /** The anchors of the guide's sections that ask something of every fleet. */
 function asking(): string[] {
-  const sections = text(guide).split(/^## /m).slice(1);
+  const [, upgrade = ""] = /^## Upgrade a fleet\n(.*?)(?=^## )/ms.exec(text(guide)) ?? [];
+  expect(upgrade).not.toBe("");
+  const sections = upgrade.split(/^### /m).slice(1);
   return sections
     .filter((section) => !/^.*\n\nNothing to do\b/.test(section))
-    .map((section) => `## ${section}`)
+    .map((section) => `### ${section}`)
     .flatMap(anchors);
 }
 

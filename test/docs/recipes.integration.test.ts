@@ -48,7 +48,7 @@ test("a release of repos/ merges into a repository that has changed since, as th
   write(system, "ours", "1");
   commit(system);
 
-  const recipe = block("docs/guides/new-version-of-repos.md", "--relative=repos/gitops-system");
+  const recipe = block("docs/guides/repositories.md", "--relative=repos/gitops-system");
   run(project, recipe.replaceAll("<from>", "v1").replaceAll("<to>", "v2"));
   expect(readFileSync(join(system, "file.yaml"), "utf8")).toBe("first: ours\na: 1\nb: 2\nc: 3\nlast: 2\n");
   expect(readFileSync(join(system, "new.yaml"), "utf8")).toBe("new: true\n");
@@ -60,7 +60,7 @@ test("an environment that is added as the guide says can have spokes", async () 
   const project = join(base, "copy");
   for (const part of ["Pulumi.yaml", "stacks"]) cpSync(join(root, part), join(project, part), { recursive: true });
   expect((await readOffer(system)).environments).not.toContain("qa");
-  const lines = block("docs/guides/add-an-environment.md", "add-environment").trim().split("\n");
+  const lines = block("docs/guides/environments.md", "add-environment").trim().split("\n");
   const [line = ""] = lines.filter((each) => !each.includes("--dry-run"));
   const [npx, fleet, command, ...argv] = line.replace("../gitops-system", system).split(" ");
   expect([npx, fleet, command]).toEqual(["npx", "fleet", "add-environment"]);

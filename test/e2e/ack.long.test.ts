@@ -40,7 +40,7 @@ import {
 } from "./support/spokes.ts";
 
 /**
- * Tables and queues by ACK's kinds (docs/guides/ack.md), on a spoke of its own: the stand-in for ACK's controllers in their pods, with the
+ * Tables and queues by ACK's kinds (docs/guides/applications.md#tables-and-queues-by-ack), on a spoke of its own: the stand-in for ACK's controllers in their pods, with the
  * charts' values, rights and roles. What is not the stand-in is as it is with upstream's: add-ons, overlays, boundary and admission policy.
  */
 

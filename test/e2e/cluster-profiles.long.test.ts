@@ -19,7 +19,7 @@ import {
   untilVersion,
 } from "./support/spokes.ts";
 
-/** ClusterProfiles of the hub and a spoke, kept by the program in its pod (docs/guides/cluster-inventory.md). */
+/** ClusterProfiles of the hub and a spoke, kept by the program in its pod (docs/guides/cluster-api.md#clusterprofiles). */
 
 const name = "teal"; // environment dev
 const namespace = "cluster-inventory";
@@ -61,7 +61,7 @@ async function buildConsumer(): Promise<string> {
 
 /** The file of the guide that tells a consumer how to make a token. */
 function providerFile(): string {
-  const guide = readFileSync(join(root, "docs", "guides", "cluster-inventory.md"), "utf8");
+  const guide = readFileSync(join(root, "docs", "guides", "cluster-api.md"), "utf8");
   const [, text = ""] = /```json\n([\s\S]*?)```/.exec(guide) ?? [];
   const file = join(scratch, "providers.json");
   writeFileSync(file, JSON.stringify(JSON.parse(text)));

@@ -7,7 +7,7 @@ import { HUB } from "./support/hub.ts";
 import type { Editable } from "./support/repository.ts";
 import { BOOTSTRAP_SECONDS, sharedSpoke, spoke, untilReady } from "./support/spokes.ts";
 
-/** The hub's own pods with EKS Pod Identity; docs/guides/pod-identity.md, step by step. The spoke's pods keep IRSA. */
+/** The hub's own pods with EKS Pod Identity; docs/guides/add-ons.md#eks-pod-identity, step by step. The spoke's pods keep IRSA. */
 
 const SPOKE = "blue";
 /** The pods of the hub that act in AWS, by the role that they have. */

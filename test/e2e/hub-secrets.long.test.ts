@@ -6,7 +6,7 @@ import { seal } from "../../cli/sealing/seal.ts";
 import { eventually, get, instance, outputs, pulumi, secretData, tryKubectl, upWith } from "./support/fleet.ts";
 import { type Checkout, checkout } from "./support/repository.ts";
 
-/** Secrets of the hub in Git (docs/guides/seal-a-secret.md), which a hub has only where its stack and its folder say so. */
+/** Secrets of the hub in Git (docs/guides/secrets.md#seal-a-secret), which a hub has only where its stack and its folder say so. */
 
 const inFlux = ["--namespace", "flux-system"];
 const folder = join("clusters", "fleet");

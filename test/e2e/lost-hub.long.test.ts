@@ -21,7 +21,7 @@ import { FLEET, hubCluster, type OwnInstance, ownInstance, spokeCluster } from "
 import { asking } from "./support/requests.ts";
 
 /**
- * The hub's cluster and its Pulumi state are gone, two spokes run: docs/guides/lost-hub.md brings a new hub over them. On an instance of
+ * The hub's cluster and its Pulumi state are gone, two spokes run: docs/guides/recovery.md#rebuild-a-lost-hub brings a new hub over them. On an instance of
  * its own.
  */
 

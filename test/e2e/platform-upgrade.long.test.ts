@@ -15,7 +15,7 @@ import { type ProjectClone, previousProject } from "./support/previous.ts";
 import { asking } from "./support/requests.ts";
 
 /**
- * A fleet that came up with the previous version takes this one while its spokes run, as docs/guides/new-version-of-repos.md and upgrade.md
+ * A fleet that came up with the previous version takes this one while its spokes run, as docs/guides/repositories.md#take-a-new-version and upgrade.md
  * say: its repositories by `fleet upgrade-platform`, then its hub by `pulumi up`. On an instance of its own, which npm start of the
  * previous version has made. A release that asks for another order has to be taken in that order here, too.
  */

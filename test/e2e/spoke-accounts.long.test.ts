@@ -38,7 +38,7 @@ import {
   workloads,
 } from "./support/spokes.ts";
 
-/** An account besides the hub's; docs/guides/accounts.md, step by step. */
+/** An account besides the hub's; docs/guides/aws-account.md#accounts-and-regions, step by step. */
 const OTHER = "222222222222";
 const SPOKE = "abroad";
 const CONFIG = "abroad";

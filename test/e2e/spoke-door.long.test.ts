@@ -27,7 +27,7 @@ import {
   workloads,
 } from "./support/spokes.ts";
 
-/** A way in from the internet (docs/guides/load-balancers.md): the real controller in its pods, with its chart and role, makes it. */
+/** A way in from the internet (docs/guides/networks.md#load-balancers): the real controller in its pods, with its chart and role, makes it. */
 
 const name = "coral"; // environment dev
 const CLUSTER = clusterOf(name);

@@ -15,7 +15,7 @@ import { addSpoke, exists, fleet, managedOf, spoke, system, untilGone, untilRead
 
 /*
  * A spoke of its own whose creations are all interrupted, one of each kind: AWS makes what it is asked for, and the provider is killed before it
- * has the answer. A person has docs/guides/interrupted-creations.md.
+ * has the answer. A person has docs/guides/clusters.md#interrupted-creations.
  */
 
 const SPOKE = "t2f";

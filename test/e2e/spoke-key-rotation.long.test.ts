@@ -26,7 +26,7 @@ import {
   workloads,
 } from "./support/spokes.ts";
 
-/** The rotation of docs/guides/rotate-keys.md on a live spoke: the one that the local stack has a sealing key of its own for. */
+/** The rotation of docs/guides/secrets.md#rotate-keys on a live spoke: the one that the local stack has a sealing key of its own for. */
 
 const SPOKE = "amber";
 const SCOPE = `cluster-${SPOKE}`;

@@ -184,7 +184,7 @@ describe("the fleet's workspace", () => {
   });
 });
 
-test("the fleet's alerts begin and end as docs/guides/alerts.md says, by Prometheus's own test of rules", async () => {
+test("the fleet's alerts begin and end as docs/guides/metrics.md#when-an-alert-fires says, by Prometheus's own test of rules", async () => {
   const promtool = await ensureAddonProgram("prometheus", "promtool", () => {});
   const cases = readFileSync(join(import.meta.dirname, "support", "alert-rules.test.yaml"), "utf8");
   const file = join(scratch, "alert-rules.test.yaml");

@@ -41,7 +41,7 @@ import {
   untilReady,
 } from "./support/spokes.ts";
 
-/** A spoke in a VPC that the network team made (docs/guides/spoke-networks.md). */
+/** A spoke in a VPC that the network team made (docs/guides/networks.md#networks-of-spokes). */
 
 const SPOKE = "guest";
 const FLEET = "fleet";

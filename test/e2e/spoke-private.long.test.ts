@@ -54,7 +54,7 @@ const route = async (from: Vpc, to: Vpc, VpcPeeringConnectionId: string) => {
     await ec2.send(new CreateRouteCommand({ RouteTableId, DestinationCidrBlock, VpcPeeringConnectionId }));
 };
 
-/** What docs/guides/private-endpoints.md tells people to do, in every route table of both. Returns the connection's id. */
+/** What docs/guides/deploy.md#private-endpoints tells people to do, in every route table of both. Returns the connection's id. */
 async function connect(hub: Vpc, spoke: Vpc): Promise<string> {
   const made = await ec2.send(new CreateVpcPeeringConnectionCommand({ VpcId: hub.id, PeerVpcId: spoke.id }));
   const VpcPeeringConnectionId = made.VpcPeeringConnection?.VpcPeeringConnectionId ?? "";

@@ -3,7 +3,7 @@ import { eventually, get, kubectl } from "./support/fleet.ts";
 import type { Editable } from "./support/repository.ts";
 import { condition, fleet, managedOf, sharedSpoke, untilReady } from "./support/spokes.ts";
 
-/** What a spoke looks like whose creations were interrupted, and what `fleet recover` does about it (docs/guides/interrupted-creations.md). */
+/** What a spoke looks like whose creations were interrupted, and what `fleet recover` does about it (docs/guides/clusters.md#interrupted-creations). */
 
 const SPOKE = "harbor";
 const annotation = (name: string) => `crossplane.io/${name}`;

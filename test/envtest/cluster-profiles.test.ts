@@ -45,7 +45,7 @@ const setStatus = (status: object) =>
 
 /** The command of the guide that waits for what the profiles of spokes need. */
 function waitAsTheGuideSays(timeout: string) {
-  const guide = readFileSync(join(root, "docs", "guides", "cluster-inventory.md"), "utf8");
+  const guide = readFileSync(join(root, "docs", "guides", "cluster-api.md"), "utf8");
   const [, command = ""] = /`kubectl (-n spokes wait [^`]*)`/.exec(guide) ?? [];
   return client.run(
     command

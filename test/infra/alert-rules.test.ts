@@ -16,7 +16,7 @@ interface Rule {
 const rulesOf = (...args: Parameters<typeof alertRules>): Rule[] =>
   parse(alertRules(...args)).groups.flatMap(({ rules }: { rules: Rule[] }) => rules);
 const rules = rulesOf({ sealingKeyEnds: { dev: "2036-01-31T00:00:00Z" } });
-const [, page = ""] = /^(docs\/guides\/alerts\.md)#/.exec(rules[0]?.annotations["runbook"] ?? "") ?? [];
+const [, page = ""] = /^(docs\/guides\/metrics\.md)#/.exec(rules[0]?.annotations["runbook"] ?? "") ?? [];
 const sections = [...readFileSync(join(root, page), "utf8").matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
 
 describe("the fleet's alerts", () => {

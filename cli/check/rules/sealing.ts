@@ -52,7 +52,7 @@ export function checkSealing(fleet: RenderedFleet, findings: Findings): void {
     if (!isLeftBehind) findings.add("sealing", object.place(note), problem, remedy, cluster.name);
 }
 
-/** What a spoke that moves to keys of its own has still to get sealed again: the key comes in a push before (docs/guides/sealing-scope.md). */
+/** What a spoke that moves to keys of its own has still to get sealed again: the key comes in a push before (docs/guides/secrets.md#keys-of-a-spoke). */
 export function sealingWarnings(fleet: RenderedFleet, { original }: Pick<Workspace, "original">): Warning[] {
   return misfits(fleet)
     .filter(({ isLeftBehind }) => isLeftBehind)

@@ -176,7 +176,7 @@ describe("fleet doctor, packages", () => {
     };
     const settings = { functionPackage: "registry.example/private/function-spoke" };
     const without = (await look(guarded, settings)).filter(({ name }) => name.includes("private/function-spoke"));
-    const publish = expect.stringContaining("publish it (docs/guides/function-package.md)");
+    const publish = expect.stringContaining("publish it (docs/guides/signatures.md#the-functions-package)");
     expect(without).toMatchObject([
       { status: "wrong", todo: publish },
       { status: "wrong", todo: publish },

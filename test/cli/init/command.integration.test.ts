@@ -116,7 +116,7 @@ describe("fleet init", () => {
       expect(config()).not.toHaveProperty(`eks-gitops-fleet:${key}`);
     const steps = nextSteps({ ...at.request, ...inVpc });
     expect(steps).toContain(
-      `on a machine in 10.30.0.0/16 that reaches ${inVpc.vpcId} (docs/guides/private-endpoints.md)`,
+      `on a machine in 10.30.0.0/16 that reaches ${inVpc.vpcId} (docs/guides/deploy.md#private-endpoints)`,
     );
   });
 
@@ -126,8 +126,8 @@ describe("fleet init", () => {
       "eks-gitops-fleet:endpointPublicAccess": true,
       "eks-gitops-fleet:endpointPublicAccessCidrs": ["1.2.3.4/32"],
     });
-    expect(nextSteps({ ...at.request, example: "prod" })).toContain("docs/guides/private-endpoints.md");
-    expect(nextSteps(at.request)).not.toContain("docs/guides/private-endpoints.md");
+    expect(nextSteps({ ...at.request, example: "prod" })).toContain("docs/guides/deploy.md#private-endpoints");
+    expect(nextSteps(at.request)).not.toContain("docs/guides/deploy.md#private-endpoints");
   });
 
   test("commits every file, whatever your own ignore file says", async () => {

@@ -88,7 +88,7 @@ describe("the next steps of fleet init", () => {
 
   test("leave the package to its document where the stack takes this project's", () => {
     const steps = nextSteps({ ...request, functionPackage: undefined });
-    expect(steps).toContain("docs/guides/function-package.md");
+    expect(steps).toContain("docs/guides/signatures.md#the-functions-package");
     expect(steps).not.toContain("crane push");
   });
 

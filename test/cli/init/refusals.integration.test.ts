@@ -102,7 +102,10 @@ describe("fleet init refuses", () => {
       const message = await refusal({ example: "prod", publicAccessCidrs: [], privateAccessCidrs });
       expect(message).toMatch(/1 problem\b/);
       expect(message).toMatch(/--public-access-cidr: is missing, and pulumi up would create the VPC/);
-      for (const way of ["--vpc-id, --private-subnet-id and --private-access-cidr", "docs/guides/private-endpoints.md"])
+      for (const way of [
+        "--vpc-id, --private-subnet-id and --private-access-cidr",
+        "docs/guides/deploy.md#private-endpoints",
+      ])
         expect(message).toContain(way);
     }
     expect(existsSync(stackFile())).toBe(false);

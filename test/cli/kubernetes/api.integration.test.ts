@@ -61,7 +61,7 @@ test("events are read over all pages, as the API server wrote them", async () =>
 test("a hub without rights is explained, with the guide that has them", async () => {
   hub.forbidden.add("spokes");
   await expect(run([])).rejects.toThrow(
-    /^the context hub can't list spokes.fleet.internal: 403 .*docs\/guides\/reach-a-cluster.md has the rights that it takes$/,
+    /^the context hub can't list spokes.fleet.internal: 403 .*docs\/guides\/clusters.md#reach-a-cluster-with-kubectl has the rights that it takes$/,
   );
 });
 
@@ -78,7 +78,7 @@ test("the rights in the guide let fleet list, kubeconfig and why read the hub", 
     width: undefined,
   });
   await readHub(fleet.hub, blue);
-  const guide = readFileSync(join(root, "docs", "guides", "reach-a-cluster.md"), "utf8");
+  const guide = readFileSync(join(root, "docs", "guides", "clusters.md"), "utf8");
   const [, manifests = ""] = /```yaml\n(apiVersion: rbac[\s\S]*?)```/.exec(guide) ?? [];
   const roles = parseAllDocuments(manifests)
     .map((document) => document.toJS())

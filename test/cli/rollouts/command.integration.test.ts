@@ -207,7 +207,7 @@ describe("what can't be done is told", () => {
   test("when the hub refuses, by what it refuses", async () => {
     hub.forbidden.add("compositionrevisions");
     await expect(rollouts()).rejects.toThrow(
-      /^the context hub can't list compositionrevisions.apiextensions.crossplane.io: 403 compositionrevisions is forbidden.*docs\/guides\/rings.md has the rights/,
+      /^the context hub can't list compositionrevisions.apiextensions.crossplane.io: 403 compositionrevisions is forbidden.*docs\/guides\/environments.md#rings has the rights/,
     );
   });
 

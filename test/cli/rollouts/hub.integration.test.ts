@@ -125,7 +125,7 @@ describe("what happens again is told again", () => {
 
 test("the rights in the guide are those that it takes, and no others", async () => {
   await rollouts("--promote");
-  const guide = readFileSync(join(root, "docs", "guides", "rings.md"), "utf8");
+  const guide = readFileSync(join(root, "docs", "guides", "environments.md"), "utf8");
   const [, manifests = ""] = /```yaml\n(apiVersion: rbac[\s\S]*?)```/.exec(guide) ?? [];
   const roles = parseAllDocuments(manifests)
     .map((document) => document.toJS())

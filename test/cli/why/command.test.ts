@@ -264,7 +264,7 @@ describe("of the spoke itself", () => {
     const code = await run(["blue"], { connect: async () => fleetOf(hubOf()) });
     expect(code).toBe(1);
     expect(written).toContain("1. spoke: API server of fleet-spoke-blue: connect ECONNREFUSED");
-    expect(written).toContain("docs/guides/reach-a-cluster.md");
+    expect(written).toContain("docs/guides/clusters.md#reach-a-cluster-with-kubectl");
   });
 
   test("one that does not exist is refused", async () => {

@@ -6,7 +6,7 @@ import { eventually, execute, instance } from "./fleet.ts";
 import type { Checkout } from "./repository.ts";
 import { fleet, getOnSpoke, untilReady } from "./spokes.ts";
 
-/** Replacing the deploy keys with which a spoke reads the fleet's repositories (docs/guides/rotate-keys.md, "A deploy key"). */
+/** Replacing the deploy keys with which a spoke reads the fleet's repositories (docs/guides/secrets.md#rotate-keys, "A deploy key"). */
 
 /** Seconds that a change may take from a push until it holds on the spoke, on a machine that is busy. */
 export const ROTATION_SECONDS = 300;
