@@ -26,7 +26,7 @@ interface Warning {
 
 const warning = ({ alert, expr, summary, labels }: Warning) => ({
   ...{ alert, expr, for: "1h", labels: { severity: "warning", ...labels } },
-  annotations: { runbook: `docs/guides/metrics.md#when-an-alert-fires#${alert.toLowerCase()}`, summary },
+  annotations: { runbook: `docs/guides/metrics.md#${alert.toLowerCase()}`, summary },
 });
 
 const daysBefore = (date: string, days: number): number => Date.parse(date) / 1000 - days * 86_400;

@@ -17,7 +17,7 @@ const rulesOf = (...args: Parameters<typeof alertRules>): Rule[] =>
   parse(alertRules(...args)).groups.flatMap(({ rules }: { rules: Rule[] }) => rules);
 const rules = rulesOf({ sealingKeyEnds: { dev: "2036-01-31T00:00:00Z" } });
 const [, page = ""] = /^(docs\/guides\/metrics\.md)#/.exec(rules[0]?.annotations["runbook"] ?? "") ?? [];
-const sections = [...readFileSync(join(root, page), "utf8").matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+const sections = [...readFileSync(join(root, page), "utf8").matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
 
 describe("the fleet's alerts", () => {
   test("each name their own section of the page that says what to do, which has no other", () => {

@@ -116,7 +116,7 @@ describe("the role of Karpenter", () => {
     const tag = (keys: string, resource: Readonly<Record<string, string>>, name = cluster) =>
       may("ec2:CreateTags", instance, {
         ...resource,
-        "aws:TagKeys": keys,
+        "aws:TagKeys": keys.split(","),
         "aws:RequestTag/eks:eks-cluster-name": name,
       });
     expect(tag("Name,karpenter.sh/nodeclaim,eks:eks-cluster-name", ofCluster(cluster))).toBe(true);

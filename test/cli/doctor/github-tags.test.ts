@@ -92,7 +92,7 @@ describe("fleet doctor, tags that release", () => {
         status: "wrong",
         name: "tags v*",
         message: expect.stringContaining(`everyone who can push to acme/fleet ${message}`),
-        todo: expect.stringContaining("docs/guides/signatures.md#the-functions-package"),
+        todo: expect.stringContaining("docs/guides/signatures.md#publish-it"),
       },
     ]);
   });
