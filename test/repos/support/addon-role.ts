@@ -2,6 +2,7 @@ import { type AddonRole, addonRoles } from "../../../functions/spoke/addon-roles
 import * as fixtures from "../../functions/spoke/support/fixtures.ts";
 import { rolePatches } from "../../support/addon-catalogue.ts";
 import { allowed } from "../../support/iam.ts";
+import type { Context } from "../../support/iam-evaluator.ts";
 
 /** What an add-on may do on the spoke blue. */
 export function roleOn(addon: string): AddonRole {
@@ -18,6 +19,6 @@ export const arn = (service: string, resource: string): string =>
 /** Whether the policy of an add-on's role on the spoke blue allows a call. */
 export function rightsOf(addon: string) {
   const { policy } = roleOn(addon);
-  return (action: string, resource: string, context: Readonly<Record<string, string>> = {}): boolean =>
+  return (action: string, resource: string, context: Context = {}): boolean =>
     allowed(policy, { action, resource, context });
 }
