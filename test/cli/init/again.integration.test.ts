@@ -49,12 +49,12 @@ describe("fleet init where something is there already", () => {
   test("leaves what is there as it is, and says what it would write otherwise", async () => {
     await make();
     writeFileSync(inFolder("gitops-system", "README.md"), "ours\n");
-    rmSync(inFolder("gitops-system", "platform", "api", "rbac.yaml"));
+    rmSync(inFolder("gitops-system", "platform", "api", "protection.yaml"));
     writeFileSync(inFolder("gitops-system", "spokes", "pilot", "more.md"), "ours\n");
     const parts = named(await make({ workloadsUrl: "ssh://git@github.com/acme/workloads.git", region: "eu-north-1" }));
     expect(parts["gitops-system"]).toEqual({
       made: false,
-      differences: ["README.md differs", "platform/api/rbac.yaml is missing"].sort(),
+      differences: ["README.md differs", "platform/api/protection.yaml is missing"].sort(),
     });
     expect(parts["gitops-workloads"]?.differences).toEqual([
       "origin is ssh://git@github.com/acme/gitops-workloads.git, would be ssh://git@github.com/acme/workloads.git",

@@ -145,7 +145,7 @@ describe("fleet init", () => {
     writeFileSync(join(at.project, "repos", "gitops-system", ".env"), "TOKEN=secret\n");
     await make();
     expect(readdirSync(inFolder("gitops-system"))).not.toContain(".env");
-    expect(git("gitops-system", "ls-files")).toContain("platform/api/rbac.yaml");
+    expect(git("gitops-system", "ls-files")).toContain("platform/api/protection.yaml");
     expect(git("gitops-system", "status", "--porcelain", "--ignored")).toBe("");
   });
 
