@@ -49,6 +49,13 @@ describe("the controllers of secrets", () => {
     releases.filter(({ spec }) => spec.releaseName === name).map(({ spec }) => spec.values);
   const ofHub = hub["kubernetes:helm.sh/v3:Release::external-secrets-release"].inputs.values;
 
+  test("on a spoke: serve the namespace of the sealing keys alone, where every store of a spoke is", () => {
+    const scope = { scopedNamespace: "sealed-secrets", scopedRBAC: true };
+    const [values] = valuesOf("external-secrets");
+    expect({ scopedNamespace: values.scopedNamespace, scopedRBAC: values.scopedRBAC }).toEqual(scope);
+    expect(new Set(onSpokes.map(({ metadata }) => metadata.namespace))).toEqual(new Set([scope.scopedNamespace]));
+  });
+
   test("have a memory limit, on the hub and on spokes", () => {
     const all = [...valuesOf("external-secrets"), ofHub, ...valuesOf("sealed-secrets")];
     expect(all).toHaveLength(4);
