@@ -37,6 +37,10 @@ describe("the add-on argocd", () => {
     expect(own.filter(({ apiVersion }) => apiVersion.startsWith("rbac."))).toEqual([]);
   });
 
+  test("keeps Helm's records where gitops-workloads writes no Secrets", () => {
+    expect(release.spec).toMatchObject({ targetNamespace: "argocd", storageNamespace: "flux-system" });
+  });
+
   test("takes its kinds along when it goes, and takes its values from every cluster's, the environment's and its own", () => {
     expect(values.crds).toEqual({ keep: false });
     expect(release.spec.valuesFrom.map(({ name }: { name: string }) => name)).toEqual([
