@@ -106,6 +106,14 @@ export const crossplaneScope: Cases = [
         refused: `a service account's token or a Helm release; got Secret ${namespace}/trial of type ${type}`,
       })),
     ),
+    {
+      title: "a release of Helm of another type",
+      object: {
+        ...secret("crossplane-system"),
+        metadata: { ...secret("crossplane-system").metadata, labels: { owner: "helm" } },
+      },
+      refused: "a service account's token or a Helm release; got Secret crossplane-system/trial",
+    },
   ]),
   {
     title: "a Secret that somebody else writes",
