@@ -1,5 +1,6 @@
+import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Manifest, Source } from "../../cli/render/files.ts";
+import { isManifest, type Manifest, type Source } from "../../cli/render/files.ts";
 import { ruleCases } from "../functions/spoke/support/rule-cases.ts";
 import { verdictOf } from "../functions/spoke/support/rule-verdict.ts";
 import { cases, filled, isAsExpected, isBound, isComplete, policies } from "../repos/support/judged.ts";
@@ -12,26 +13,21 @@ import type { Mutant } from "./score.ts";
  * same evaluator; test/e2e sends the same cases to a real API server.
  */
 
-const policyFiles = [
-  ...["cluster-secret", "git-credential", "git-source", "spoke-fleet", "spoke-placement", "tenant-source"].map(
-    (name) => `platform/policies/${name}.yaml`,
-  ),
-  "platform/deletion-order/deletion-order.yaml",
-  "platform/api/protection.yaml",
-  "spoke-bootstrap/base/volumes.yaml",
-  "tools/base/addons/rds_instances/release/deletion-order.yaml",
-  "tools/base/policies/tenant-databases.yaml",
-  "tools/base/policies/tenant-ingresses.yaml",
-  "tools/base/policies/tenant-resources.yaml",
-  "tools/base/policies/tenant-workloads.yaml",
-].map((file) => join(system, file));
+const POLICY = "ValidatingAdmissionPolicy";
+const BINDING = "ValidatingAdmissionPolicyBinding";
+
+/** Files of gitops-system with a policy that the cases judge. */
+const policyFiles = globSync("**/*.yaml", { cwd: system })
+  .map((file) => join(system, file))
+  .filter((file) => {
+    const isJudged = ({ content }: Source) =>
+      isManifest(content) && content.kind === POLICY && policies.has(content.metadata.name);
+    return readFileSync(file, "utf8").includes(POLICY) && sourcesOf(file).some(isJudged);
+  });
 
 /** As the cluster has it: what is in tools/ is the spokes'. */
 const asApplied = (object: Manifest, { file }: Source): Manifest =>
   filled(object, relative(system, file).startsWith("tools") ? "spoke" : "hub");
-
-const POLICY = "ValidatingAdmissionPolicy";
-const BINDING = "ValidatingAdmissionPolicyBinding";
 
 /** Whether every case gets the verdict that it should. A policy that can't be evaluated gives none. */
 function passes(policy: Manifest): boolean {
