@@ -74,7 +74,7 @@ beforeAll(async () => {
     ...kindsOfCluster.map(([group, kind]) => definition(group, kind)),
   ]);
   const clusters = build(join(repos, "gitops-system", "platform", "hub", "cluster-api", "clusters"));
-  const namespaces = ["spokes", "flux-system"].map((name) => ({
+  const namespaces = ["spokes", "flux-system", "capi-system", "capa-system"].map((name) => ({
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name },
