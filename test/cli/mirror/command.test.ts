@@ -116,7 +116,11 @@ describe("fleet mirror", () => {
     ],
     ["a stack without a file", ["--registry", ecr, "--stack", "nowhere"], /--stack: has no file.*\n.*nowhere\n.*prod/],
     ["a folder that does not exist", ["--registry", ecr, "--repositories", "/nowhere"], "--repositories"],
-    ["a folder without gitops-system", ["--registry", ecr, "--repositories", import.meta.dirname], "/gitops-system"],
+    [
+      "a folder without gitops-system",
+      ["--registry", ecr, "--repositories", import.meta.dirname],
+      "a clone of gitops-system",
+    ],
   ])("refuses %s", async (_name, argv, message) => {
     await expect(run(argv)).rejects.toThrow(message);
   });
