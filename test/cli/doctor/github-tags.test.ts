@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { checkReleaseTags } from "../../../cli/doctor/github-tags.ts";
 import type { Answer } from "../upstream/server.ts";
-import { fakeGitHub, noGitHub, recorded } from "./support/github.ts";
+import { fakeGitHub, noGitHub, ofCheckout, recorded } from "./support/github.ts";
 import { devStack, programs } from "./support/programs.ts";
 
 const root = mkdtempSync(join(tmpdir(), "fleet-doctor-tags-"));
@@ -14,11 +14,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 const closing: (() => Promise<void>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 
-const git = {
-  [`git -C ${root} config --get remote.origin.url`]: "git@github.com:acme/fleet.git\n",
-  [`git -C ${root} rev-parse HEAD`]: "c".repeat(40),
-  [`git -C ${root} describe --tags --always`]: "v0.1.0",
-};
+const git = ofCheckout(root);
 const project = "repos/acme/fleet";
 const listing = `${project}/rulesets?includes_parents=true&targets=tag&per_page=100`;
 const ruleset = (id: number, answer: Answer) => ({ [`${project}/rulesets/${id}?includes_parents=true`]: answer });

@@ -129,3 +129,10 @@ export const recorded = {
   forbidden: { status: 403, body: { message: "Resource not accessible by personal access token", status: "403" } },
   badCredentials: { status: 401, body: { message: "Bad credentials", status: "401" } },
 } as const;
+
+/** What git prints about a checkout of acme/fleet. */
+export const ofCheckout = (root: string): Readonly<Record<string, string>> => ({
+  [`git -C ${root} config --get remote.origin.url`]: "git@github.com:acme/fleet.git\n",
+  [`git -C ${root} rev-parse HEAD`]: "c".repeat(40),
+  [`git -C ${root} describe --tags --always`]: "v0.1.0",
+});
