@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { webhookPath } from "../../lib/receivers.ts";
 import { APP, APP_REPOSITORY, appFolder, manifests, sharedApp, untilApplied } from "./support/apps.ts";
 import { eventually, instance } from "./support/fleet.ts";
+import { fluxPolicies } from "./support/flux-policies.ts";
 import type { Checkout } from "./support/repository.ts";
 import { clusterOf, getOnSpoke, onSpoke, sharedSpoke, workloads } from "./support/spokes.ts";
 
@@ -120,19 +121,7 @@ test("network policies admit calls from the spoke's pods of any namespace, and f
   const policies: { metadata: { name: string }; spec: unknown }[] = JSON.parse(
     await onSpoke(SPOKE, ["get", "networkpolicies", "--namespace", "flux-system", "--output", "json"]),
   ).items;
-  // One more could admit others.
-  expect(policies.map(({ metadata }) => metadata.name).sort()).toEqual([
-    "allow-any-port",
-    "allow-dns",
-    "allow-https",
-    "allow-kubeseal",
-    "allow-metrics",
-    "allow-peers",
-    "allow-pod-identity",
-    "allow-receivers",
-    "allow-webhooks",
-    "default-deny",
-  ]);
+  expect(policies.map(({ metadata }) => metadata.name).sort()).toEqual(fluxPolicies);
   expect(policies.find(({ metadata }) => metadata.name === "allow-receivers")?.spec).toEqual({
     podSelector: { matchLabels: { app: "notification-controller" } },
     policyTypes: ["Ingress"],
