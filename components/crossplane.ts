@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { namespaces } from "../lib/names.ts";
 import { disruptionBudget, type FleetSize, fleetSizes, spread } from "./fleet-size.ts";
 import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
@@ -7,12 +6,6 @@ import { imageConfigs, type PackageVerification, verifyingValues } from "./packa
 import { charts } from "./versions.ts";
 
 const crossplaneNamespace = namespaces.crossplane;
-
-/** The service account of Crossplane's AWS provider; a DeploymentRuntimeConfig in Git sets it. */
-export const providerServiceAccount: ServiceAccountRef = {
-  namespace: crossplaneNamespace,
-  serviceAccount: "provider-aws",
-};
 
 export interface CrossplaneArgs {
   /**

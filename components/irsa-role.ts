@@ -4,7 +4,6 @@ import type { WorkloadIdentity } from "../lib/bridge.ts";
 import { type PolicyDocument, policy as policyOf } from "../lib/iam/policy.ts";
 import { podIdentityTrust, type ServiceAccountRef, serviceAccountTrust } from "../lib/iam/trust.ts";
 import type { Tags } from "../lib/labels.ts";
-import { attachFurtherPolicies, type FurtherPolicies } from "./role-policies.ts";
 
 /** The IAM OIDC provider of a cluster and its issuer, both as the cluster reports them. */
 interface OidcIssuerArgs {
@@ -40,12 +39,6 @@ export interface IrsaRoleArgs {
   /** What the role may do. */
   readonly policy: pulumi.Input<PolicyDocument>;
   /**
-   * More that the role may do, where its policy has no room for it: managed policies by the last part of their names, which follows the role's
-   * name and a hyphen. They are attached before the policy changes, so what moves between them is never missing.
-   * @default none
-   */
-  readonly furtherPolicies?: FurtherPolicies;
-  /**
    * Path of the role in IAM.
    * @default "/"
    */
@@ -79,16 +72,7 @@ export class IrsaRole extends pulumi.ComponentResource {
 
   constructor(name: string, args: IrsaRoleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:IrsaRole", name, {}, opts);
-    const {
-      roleName = name,
-      description,
-      subject,
-      podIdentity,
-      furtherPolicies = {},
-      rolePath,
-      permissionsBoundary,
-      tags,
-    } = args;
+    const { roleName = name, description, subject, podIdentity, rolePath, permissionsBoundary, tags } = args;
     const trust = pulumi
       .all([args.oidc, podIdentity?.clusterArn])
       .apply(([issuer, clusterArn]) =>
@@ -109,11 +93,10 @@ export class IrsaRole extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    const further = attachFurtherPolicies({ name, roleName, role: this.role, tags, parent: this }, furtherPolicies);
     const policy = new aws.iam.RolePolicy(
       `${name}-policy`,
       { name: roleName, role: this.role.name, policy: pulumi.jsonStringify(args.policy) },
-      { parent: this, dependsOn: further },
+      { parent: this },
     );
     const associations = podIdentity
       ? [

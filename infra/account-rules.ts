@@ -1,6 +1,6 @@
 import type { SecretsElsewhere } from "../lib/iam/boundary.ts";
 import { boundaryDocuments } from "../lib/iam/company-denials.ts";
-import { type CrossplaneScope, crossplanePolicies } from "../lib/iam/crossplane.ts";
+import { type CrossplaneScope, crossplanePolicies, providerPolicies } from "../lib/iam/crossplane.ts";
 import {
   arns,
   dnsSuffix,
@@ -28,22 +28,23 @@ interface Place {
   readonly volumeKeys: readonly string[];
 }
 
-/** Characters of the policies of Crossplane's role in an account; `more` is what its role in the hub's has besides. */
-function makerLengths(
-  { fleet, scope }: Place,
-  more: Pick<CrossplaneScope, "hubOidcProviderArn" | "otherAccounts"> = {},
-) {
-  const { boundaryPolicy, spokePrefix } = fleetNames(fleet);
-  const { clusters, roles, ...documents } = crossplanePolicies({
-    ...{ ...scope, ...more, fleet, spokePrefix },
-    dnsSuffix: dnsSuffix(scope.partition),
-    boundaryArn: arns(scope).policy(boundaryPolicy),
+const makerScope = ({ fleet, scope }: Place): CrossplaneScope => ({
+  ...{ ...scope, fleet, spokePrefix: fleetNames(fleet).spokePrefix },
+  dnsSuffix: dnsSuffix(scope.partition),
+  boundaryArn: arns(scope).policy(fleetNames(fleet).boundaryPolicy),
+});
+
+/** Characters of the longest policy of Crossplane's providers in the hub's account, whose spokes are in `accounts` too. */
+function providerLength(place: Place, accounts: Accounts): number {
+  const named = arns(longestScope);
+  const policies = providerPolicies({
+    ...makerScope(place),
+    hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longestScope.region}.amazonaws.com/id/${"A".repeat(32)}`),
+    otherAccounts: accounts.map(({ id }) =>
+      arns({ ...place.scope, accountId: id }).role(fleetNames(place.fleet).crossplaneRole),
+    ),
   });
-  return {
-    clusters: JSON.stringify(clusters).length,
-    roles: lengthOf(roles),
-    providers: lengthOf(documents["oidc-providers"]),
-  };
+  return Math.max(...Object.values(policies).map(lengthOf));
 }
 
 /** Characters of the longest boundary of the account; that of add-ons has a rule of its own. */
@@ -125,20 +126,9 @@ function tooLong(key: string, policy: string, length: number, limit: number, rem
   ];
 }
 
-const ofMaker = {
-  clusters: "the policy of Crossplane's role",
-  roles: "the policy with which Crossplane makes roles and acts in other accounts",
-  providers: "the policy with which Crossplane makes OIDC providers",
-};
+const ofProvider = "the policy of one of Crossplane's providers";
 const boundaries = "the fleet's permissions boundary";
 const fewer = "name fewer regions";
-
-/** Whether IAM has room for what grows with the regions that `key` names. */
-const regionRules = (key: string, place: Place, lengths: ReturnType<typeof makerLengths>): Problem[] => [
-  ...tooLong(key, ofMaker.clusters, lengths.clusters, policyLimits.inlineRole, fewer),
-  ...tooLong(key, ofMaker.providers, lengths.providers, policyLimits.managed, fewer),
-  ...boundaryRules(key, place),
-];
 
 /** Whether IAM has room for the boundary: without a company's keys `key` is what makes it too long. */
 function boundaryRules(key: string, place: Place): Problem[] {
@@ -155,18 +145,35 @@ function boundaryRules(key: string, place: Place): Problem[] {
 }
 
 /** Whether IAM has room for the policies of another account than the hub's; `key` names its regions. */
-export const placeLengthRules = (key: string, place: Place): Problem[] => regionRules(key, place, makerLengths(place));
+export function placeLengthRules(key: string, place: Place): Problem[] {
+  const { clusters, "oidc-providers": providers } = crossplanePolicies(makerScope(place));
+  return [
+    ...tooLong(key, "the policy of Crossplane's role", lengthOf(clusters), policyLimits.inlineRole, fewer),
+    ...tooLong(
+      key,
+      "the policy with which Crossplane makes OIDC providers",
+      lengthOf(providers),
+      policyLimits.managed,
+      fewer,
+    ),
+    ...boundaryRules(key, place),
+  ];
+}
 
 function tooMany(place: Place, accounts: Accounts): Problem[] {
-  const named = arns(longestScope);
-  const maker = fleetNames(place.fleet).identityRole("crossplane");
-  const lengths = makerLengths(place, {
-    hubOidcProviderArn: named.oidcProvider(`oidc.eks.${longestScope.region}.amazonaws.com/id/${"A".repeat(32)}`),
-    otherAccounts: accounts.map(({ id }) => arns({ ...place.scope, accountId: id }).role(maker)),
-  });
+  const withoutAccounts = tooLong(
+    "spokeRegions",
+    ofProvider,
+    providerLength(place, []),
+    policyLimits.inlineRole,
+    fewer,
+  );
   const remedy = "give some accounts a fleet of their own";
+  const length = providerLength(place, accounts);
   return [
-    ...tooLong("accounts", ofMaker.roles, lengths.roles, policyLimits.managed, remedy),
-    ...regionRules("spokeRegions", place, lengths),
+    ...(withoutAccounts.length > 0
+      ? withoutAccounts
+      : tooLong("accounts", ofProvider, length, policyLimits.inlineRole, remedy)),
+    ...boundaryRules("spokeRegions", place),
   ];
 }

@@ -63,11 +63,11 @@ export function spokePlaces(
   return Object.fromEntries([own, ...others]);
 }
 
-/** Roles of Crossplane in the other accounts, which the stack there makes under the name that the hub's has (infra/account). */
+/** Roles of Crossplane in the other accounts, which the stack there makes (infra/account). */
 export const otherRoles = (
   { accounts, fleet }: Settings,
   scope: { readonly partition: string; readonly region: string },
-) => accounts.map(({ id }) => arns({ ...scope, accountId: id }).role(fleetNames(fleet).identityRole("crossplane")));
+) => accounts.map(({ id }) => arns({ ...scope, accountId: id }).role(fleetNames(fleet).crossplaneRole));
 
 /** What spokes in other accounts may do with the fleet's secrets and their key; undefined where there are none. */
 export function sharing(settings: Settings, account: AwsAccount) {

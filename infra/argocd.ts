@@ -61,7 +61,7 @@ function onHub(args: RoleArgs, subject: ServiceAccountRef): IrsaRole {
     ...common(args),
     roleName: names.argocdSpokesRole,
     description: "Argo CD on spokes, where access entries give it its rights",
-    trust: scope.apply((known) => roleTrust(known, arns(known).role(names.argocdRole))),
+    trust: scope.apply((known) => roleTrust(known, [arns(known).role(names.argocdRole)])),
   });
   return controller;
 }

@@ -53,7 +53,7 @@ const gitProvider = ({ gitAuthentication }: Settings): GitProvider =>
   gitAuthentication === "github-app" ? "github" : "generic";
 
 /** Who has access entries on spokes: Flux, and Crossplane in the kubeconfig variant of the Composition. */
-const onSpokes: readonly HubIdentity[] = ["kustomize-controller", "helm-controller", "crossplane"];
+const onSpokes: readonly HubIdentity[] = ["kustomize-controller", "helm-controller", "crossplane-eks"];
 
 /** The add-on names that GitOps-bridge users know: snake_case. */
 function identityMetadata(identities: BridgeSources["identities"]): pulumi.Output<ClusterMetadata["identities"]> {

@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { providerServiceAccount } from "../components/crossplane.ts";
 import type { EncryptionKey } from "../components/encryption-key.ts";
 import type { FleetBoundary } from "../components/fleet-boundary.ts";
 import { type FluxArgs, fluxNamespace } from "../components/flux.ts";
@@ -8,25 +7,37 @@ import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { ManagedSecret } from "../components/managed-secret.ts";
 import type { ReceiverToken } from "../components/receiver-token.ts";
-import type { FurtherPolicies } from "../components/role-policies.ts";
 import type { SealingKeys } from "../components/sealing-keys.ts";
 import { podAnnotations } from "../lib/bridge-facts.ts";
-import { crossplanePolicies } from "../lib/iam/crossplane.ts";
+import { providerPolicies } from "../lib/iam/crossplane.ts";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../lib/iam/workloads.ts";
 import type { Tags } from "../lib/labels.ts";
-import { fleetNames, type HubIdentity, hubSealingScope } from "../lib/names.ts";
+import {
+  type CrossplaneService,
+  crossplaneServices,
+  fleetNames,
+  type HubIdentity,
+  hubSealingScope,
+  namespaces,
+  providerAccount,
+} from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
 import { otherRoles, spokeScope } from "./accounts.ts";
-import { makerRights } from "./boundaries.ts";
 import { identitySource, ofEveryRole, type PodTrust } from "./hub.ts";
 import type { Settings } from "./settings.ts";
+
+/** By the identities of Crossplane's providers. */
+const ofProviders = <Value>(value: (service: CrossplaneService) => Value) =>
+  Object.fromEntries(crossplaneServices.map((service) => [`crossplane-${service}`, value(service)])) as Readonly<
+    Record<`crossplane-${CrossplaneService}`, Value>
+  >;
 
 /** The service account behind each identity on the hub. */
 export const subjects: Readonly<Record<HubIdentity, ServiceAccountRef>> = {
   "external-secrets": { namespace: fluxNamespace, serviceAccount: "aws-secrets-manager" },
-  crossplane: providerServiceAccount,
+  ...ofProviders((service) => ({ namespace: namespaces.crossplane, serviceAccount: providerAccount(service) })),
   "kustomize-controller": { namespace: fluxNamespace, serviceAccount: "kustomize-controller" },
   "helm-controller": { namespace: fluxNamespace, serviceAccount: "helm-controller" },
 };
@@ -53,12 +64,7 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
   const { settings, account, podTrust, tags } = args;
   const { oidc } = podTrust;
   const names = fleetNames(settings.fleet);
-  const role = (
-    identity: HubIdentity,
-    description: string,
-    policy: pulumi.Input<PolicyDocument>,
-    furtherPolicies: FurtherPolicies = {},
-  ) =>
+  const role = (identity: HubIdentity, description: string, policy: pulumi.Input<PolicyDocument>) =>
     new IrsaRole(identity, {
       roleName: names.identityRole(identity),
       description,
@@ -66,7 +72,6 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
       ...(identity === "external-secrets" ? { oidc } : podTrust),
       subject: subjects[identity],
       policy,
-      furtherPolicies,
       ...ofEveryRole(settings),
       tags,
     });
@@ -78,7 +83,13 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
       "External Secrets reads the hub's Git credentials",
       readerPolicy(args),
     ),
-    crossplane: role("crossplane", "Crossplane makes the clusters of the fleet", maker.policy, maker.furtherPolicies),
+    ...ofProviders((service) =>
+      role(
+        `crossplane-${service}`,
+        "Crossplane makes the clusters of the fleet",
+        maker.apply((policies) => policies[service]),
+      ),
+    ),
     "kustomize-controller": role("kustomize-controller", "Flux applies manifests to spokes", viewer),
     "helm-controller": role("helm-controller", "Flux installs charts on spokes", viewer),
   };
@@ -112,13 +123,12 @@ function readerPolicy(args: IdentityArgs): pulumi.Output<PolicyDocument> {
 function makerPolicies({ settings, account, cluster, boundary }: IdentityArgs) {
   const { fleet } = settings;
   const { spokePrefix } = fleetNames(fleet);
-  const policies = pulumi
+  return pulumi
     .all([spokeScope(settings, account), boundary.arn, cluster.oidc.providerArn])
     .apply(([scope, boundaryArn, hubOidcProviderArn]) =>
-      crossplanePolicies({
+      providerPolicies({
         ...{ ...scope, fleet, spokePrefix, boundaryArn, hubOidcProviderArn },
         otherAccounts: otherRoles(settings, scope),
       }),
     );
-  return makerRights(policies);
 }

@@ -230,7 +230,7 @@ export const fleetFacts = {
 export const identityFacts = {
   roleArn: fact("_iam_role_arn", "role of the service account", arn("iam", "role/fleet-spoke-payments-crossplane")),
   namespace: fact("_namespace", "namespace of the service account", is.name, "crossplane-system"),
-  serviceAccount: fact("_service_account", "service account, the only one with the role", is.name, "provider-aws"),
+  serviceAccount: fact("_service_account", "service accounts, the only ones with the role", is.accounts),
 };
 
 /** The values of a table of facts. */

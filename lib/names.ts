@@ -69,11 +69,27 @@ export const isPlatformNamespace = (name: string): boolean =>
 export const repositories = ["gitops-system", "gitops-workloads"] as const;
 export type Repository = (typeof repositories)[number];
 
+/** Services of AWS, by their prefixes in IAM, that Crossplane on the hub has a provider for: each has a role of its own. */
+export const crossplaneServices = ["ec2", "eks", "iam", "kms", "logs"] as const;
+export type CrossplaneService = (typeof crossplaneServices)[number];
+
 /** Controllers on the hub that have an IAM role. */
-export const hubIdentities = ["external-secrets", "crossplane", "kustomize-controller", "helm-controller"] as const;
+export const hubIdentities = [
+  "external-secrets",
+  ...crossplaneServices.map((service) => `crossplane-${service}` as const),
+  "kustomize-controller",
+  "helm-controller",
+] as const;
 export type HubIdentity = (typeof hubIdentities)[number];
 
-/** What of Crossplane's rights stands in managed policies of its role (lib/iam/crossplane.ts). */
+/**
+ * The service account of a provider of Crossplane, on the hub and on spokes (repos/gitops-system/platform/crossplane/packages,
+ * tools/base/crossplane-packages); the provider's name is the service's, but for CloudWatch Logs.
+ */
+export const providerAccount = (service: string): string =>
+  `provider-aws-${service === "logs" ? "cloudwatchlogs" : service}`;
+
+/** What of Crossplane's rights in an account that is not the hub's stands in managed policies of its role (lib/iam/crossplane.ts). */
 export const crossplaneParts = ["roles", "oidc-providers"] as const;
 
 /** The service account of the agent that sends a cluster's metrics (repos/gitops-system/tools/base/addons/prometheus). */
@@ -109,7 +125,8 @@ export function fleetNames(fleet: string) {
     hubCluster: hub,
     ...clusterNames(hub),
     identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
-    /** Managed policies of Crossplane's role, besides the policy in it. */
+    /** Of the hub's Crossplane in another account, and its managed policies, besides the policy in it. */
+    crossplaneRole: `${hub}-crossplane`,
     crossplanePolicies: crossplaneParts.map((part) => `${hub}-crossplane-${part}`),
     /** Of the agent that sends the hub's metrics. */
     metricsRole: `${hub}-prometheus`,
@@ -164,12 +181,17 @@ export function sealingKeyOf(fleet: string, secret: string): { scope: string; ge
   return fleetNames(fleet).sealingKeySecret(scope, generation) === secret ? { scope, generation } : undefined;
 }
 
-/** Names of the roles on the hub that pods have. Those of External Secrets are for service accounts of stores, under which no pod runs. */
+/**
+ * Names of the roles on the hub that pods have; one pattern for Crossplane's, which take room. Those of External Secrets are for service
+ * accounts of stores, under which no pod runs.
+ */
 export function hubPodRoles(fleet: string): string[] {
   const names = fleetNames(fleet);
-  const controllers = hubIdentities.filter((identity) => identity !== "external-secrets").map(names.identityRole);
-  const ofPullers = Object.keys(pullers).map(names.pullerRole);
-  return [...controllers, ...ofPullers, names.metricsRole, names.argocdRole, names.clusterApiRole];
+  const flux = (["kustomize-controller", "helm-controller"] as const).map(names.identityRole);
+  return [
+    ...[`${names.crossplaneRole}-*`, ...flux, names.pullerRole("source_controller")],
+    ...[names.metricsRole, names.argocdRole, names.clusterApiRole],
+  ];
 }
 
 /** Names of the boundary policies that the stack makes. */

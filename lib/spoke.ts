@@ -1,8 +1,16 @@
 import { databaseDigest, databasePrefix } from "./iam/databases.ts";
 import { flowLogGroup } from "./iam/flow-logs.ts";
-import type { ServiceAccountRef } from "./iam/trust.ts";
+import type { RoleSubject } from "./iam/trust.ts";
 import { group } from "./labels.ts";
-import { clusterScopePrefix, hubName, lengthSafe, nameLimits, namespaces, type Puller } from "./names.ts";
+import {
+  clusterScopePrefix,
+  hubName,
+  lengthSafe,
+  nameLimits,
+  namespaces,
+  type Puller,
+  providerAccount,
+} from "./names.ts";
 import { digestLength } from "./node-groups.ts";
 
 /** The Spoke API, as repos/gitops-system/platform/api defines it. */
@@ -41,13 +49,20 @@ export function sealingScope(spoke: {
 /** Prefix length of a spoke's network from the pool: 16,384 addresses, of which a zone's private subnet gets a quarter. */
 export const poolPrefix = 18;
 
-/** Controllers on a spoke that have an IAM role, by add-on name in snake_case, with the only service account that may assume it. */
+/**
+ * Controllers on a spoke that have an IAM role, by add-on name in snake_case, with the only service accounts that may assume it. That of
+ * Crossplane is for all its providers, because it reaches only what applications order; those of add-ons are always among them, because
+ * pods that start before their association never get the role.
+ */
 export const spokeIdentities = {
   external_secrets: { namespace: namespaces.sealedSecrets, serviceAccount: "aws-secrets-manager" },
-  crossplane: { namespace: namespaces.crossplane, serviceAccount: "provider-aws" },
+  crossplane: {
+    namespace: namespaces.crossplane,
+    serviceAccount: ["dynamodb", "iam", "rds", "s3", "sqs"].map(providerAccount),
+  },
   /** The service account that the EKS add-on makes (EKS User Guide, "Amazon EBS CSI driver"). */
   aws_ebs_csi_driver: { namespace: "kube-system", serviceAccount: "ebs-csi-controller-sa" },
-} as const satisfies Record<string, ServiceAccountRef>;
+} as const satisfies Record<string, RoleSubject>;
 
 export type SpokeIdentity = keyof typeof spokeIdentities;
 
@@ -60,6 +75,9 @@ export const hubGroups = {
   kustomize_controller: "fleet:hub-kustomize-controller",
   helm_controller: "fleet:hub-helm-controller",
 } as const;
+
+/** The provider whose own token is in kubeconfigs where the Composition has `kubeConfig: secret`: Flux's controllers use it, with both groups. */
+export const kubeconfigIdentity = "crossplane_eks";
 
 /**
  * Before the names of the roles that Cluster API passes to EKS (charts/eks-cluster). No name of a fleet, spoke, add-on or namespace has a full

@@ -60,7 +60,7 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
           name.replaceAll("-", "_"),
           {
             roleArn: arn("iam", `role/${names.identityRole(name)}`, ""),
-            namespace: name === "crossplane" ? namespaces.crossplane : namespaces.flux,
+            namespace: name.startsWith("crossplane-") ? namespaces.crossplane : namespaces.flux,
             serviceAccount: name,
           },
         ]),

@@ -1,7 +1,7 @@
 import { flowLogTraffic, type Spoke } from "./api.ts";
 import { gatewayServices, interfaceServices } from "./endpoints.ts";
 import type { ManagedKind } from "./kinds.ts";
-import { type RoleName, resources, sides } from "./resources.ts";
+import { resources, sides } from "./resources.ts";
 
 /**
  * What of a spoke AWS numbers itself, so that a name does not find it again: the provider makes it anew unless it is told the ID as the
@@ -56,7 +56,7 @@ export const numberedResources: Readonly<Record<string, Numbered>> = {
 
 /** Field of `spec.existing` with the rules that let networks in to the private endpoint, by network. */
 export const ruleField = "api-from";
-/** Field of `spec.existing` with the associations of EKS Pod Identity, by the role that they give: `addon-external-dns`. */
+/** Field of `spec.existing` with the associations of EKS Pod Identity, by their names here: `addon-external-dns`. */
 export const podIdentitiesField = "pod-identities";
 /** Form of the ID of such an association. */
 export const podIdentityForm = "^a-[0-9a-z]{1,38}$";
@@ -79,10 +79,7 @@ export function existingIds({ spec: { existing } }: Pick<Spoke, "spec">): Readon
   return new Map([
     ...(Object.entries(others) as [string, string][]),
     ...Object.entries(rules).map(([cidr, id]): [string, string] => [resources.apiRule(cidr).key, id]),
-    ...Object.entries(podIdentities).map(([role, id]): [string, string] => [
-      resources.podIdentity(role as RoleName).key,
-      id,
-    ]),
+    ...Object.entries(podIdentities).map(([name, id]): [string, string] => [resources.podIdentity(name).key, id]),
     ...Object.entries(templates).map(([group, id]): [string, string] => [resources.furtherTemplate(group).key, id]),
   ]);
 }

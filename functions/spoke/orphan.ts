@@ -1,5 +1,5 @@
 import { releasesLabel, targetLabel } from "../../lib/labels.ts";
-import { hubGroups } from "../../lib/spoke.ts";
+import { hubGroups, kubeconfigIdentity } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import type { Group } from "./groups.ts";
 import { deletionAttempt, managedKinds } from "./kinds.ts";
@@ -61,7 +61,7 @@ export const isOnlyObserved = ({ spec }: KubeObject): boolean =>
 export const outlives = (group: Group): boolean => group !== "hubAdmin";
 
 const hubAdmins: ReadonlySet<string> = new Set(
-  ["crossplane", ...Object.keys(hubGroups)].map((identity) => resources.hubAdmin(identity).key),
+  [kubeconfigIdentity, ...Object.keys(hubGroups)].map((identity) => resources.hubAdmin(identity).key),
 );
 
 /** The object with the management policies that fit the Spoke: without any, Crossplane deletes what it made. */

@@ -1,4 +1,4 @@
-import { hubGroups } from "../../lib/spoke.ts";
+import { hubGroups, kubeconfigIdentity } from "../../lib/spoke.ts";
 import { addonProblems } from "./addon-roles.ts";
 import { anyEksAddons, type Spoke, type SpokeSpec } from "./api.ts";
 import { argocdProblems } from "./argocd.ts";
@@ -120,8 +120,7 @@ function releaseProblem({ spoke, observed }: PlanQuestion): SpokeProblem[] {
 
 /** The identities on the hub that act on a spoke, by name in the hub's cluster secret, with their Kubernetes groups there. */
 export function fluxIdentities({ kubeConfig }: Settings): Readonly<Record<string, readonly string[]>> {
-  // The kubeconfig variant's token is the AWS provider's own, and both of Flux's controllers use it.
-  if (kubeConfig === "secret") return { crossplane: Object.values(hubGroups) };
+  if (kubeConfig === "secret") return { [kubeconfigIdentity]: Object.values(hubGroups) };
   return Object.fromEntries(Object.entries(hubGroups).map(([identity, group]) => [identity, [group]]));
 }
 

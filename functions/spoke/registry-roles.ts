@@ -1,5 +1,5 @@
 import { pullerPolicies } from "../../lib/iam/ecr.ts";
-import type { ServiceAccountRef } from "../../lib/iam/trust.ts";
+import type { RoleSubject, ServiceAccountRef } from "../../lib/iam/trust.ts";
 import { type Puller, pullers } from "../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities } from "../../lib/spoke.ts";
 import type { Context } from "./context.ts";
@@ -16,7 +16,7 @@ const pullersOf = ({ hub: { chartsRegistry, packagesRegistry } }: Source) =>
 /** The service accounts of the spoke's controllers that have a role. */
 export const roleSubjects = (
   source: Source,
-): Readonly<Record<SpokeIdentity, ServiceAccountRef>> & Readonly<Partial<Record<Puller, ServiceAccountRef>>> => ({
+): Readonly<Record<SpokeIdentity, RoleSubject>> & Readonly<Partial<Record<Puller, ServiceAccountRef>>> => ({
   ...spokeIdentities,
   ...Object.fromEntries(pullersOf(source).map(([puller]) => [puller, pullers[puller]])),
 });

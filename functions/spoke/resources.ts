@@ -73,8 +73,8 @@ export const resources = {
   role: (role: RoleName) => row(groupsOf(role)[0], `role-${role}`),
   attachment: (role: RoleName, policyName: string) => row(groupsOf(role)[1], `attachment-${role}-${slug(policyName)}`),
   rolePolicy: (role: RoleName) => row(groupsOf(role)[1], `policy-${role}`),
-  /** The association by which the pods of the role's service account get it. */
-  podIdentity: (role: RoleName) => row("podIdentities", `pod-identity-${role}`),
+  /** The association by which the pods of a service account get a role: by the role's name, or the account's where a role has several. */
+  podIdentity: (name: string) => row("podIdentities", `pod-identity-${name}`),
 
   key: row("key", "key"),
   keyAlias: row("key", "key-alias"),

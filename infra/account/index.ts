@@ -6,7 +6,7 @@ import { crossplanePolicies } from "../../lib/iam/crossplane.ts";
 import { arns, type Scope } from "../../lib/iam/policy.ts";
 import { roleTrust } from "../../lib/iam/trust.ts";
 import { fleetTag } from "../../lib/labels.ts";
-import { fleetNames } from "../../lib/names.ts";
+import { crossplaneServices, fleetNames } from "../../lib/names.ts";
 import { awsAccount } from "../account.ts";
 import {
   addonBoundaryArgs,
@@ -45,14 +45,14 @@ const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(source, t
 const autoMode = new FleetBoundary("auto-mode-boundary", autoModeBoundaryArgs(source));
 const addons = new FleetBoundary("addon-boundary", addonBoundaryArgs(source, settings.addonPermissions));
 
-// The role as which the hub's Crossplane acts here, and nobody else.
-const roleName = names.identityRole("crossplane");
+// The role as which the providers of the hub's Crossplane act here, and no others.
 const crossplane = new ServiceRole("crossplane", {
-  roleName,
+  roleName: names.crossplaneRole,
   description: "Crossplane on the hub makes the clusters of the fleet here",
   trust: place.apply(({ partition, rolePath }) => {
     const ofHub = { partition, rolePath, ...hub };
-    return roleTrust(ofHub, arns(ofHub).role(roleName));
+    const providers = crossplaneServices.map((service) => names.identityRole(`crossplane-${service}`));
+    return roleTrust(ofHub, providers.map(arns(ofHub).role));
   }),
   ...makerRights(
     pulumi

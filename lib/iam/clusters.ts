@@ -19,7 +19,7 @@ const clusterCalls = [
  * of the cluster as a tag (EKS User Guide, "View Amazon EKS security group requirements for clusters") and none of ours. The rule itself
  * is one of what networkStatements (ec2.ts) lets be made; it is never changed, for another network is another rule.
  */
-function apiRuleStatement(scope: Scope, clusters: string): Statement {
+export function apiRuleStatement(scope: Scope, clusters: string): Statement {
   return {
     Sid: "RulesOfClusters",
     Effect: "Allow",
@@ -30,36 +30,46 @@ function apiRuleStatement(scope: Scope, clusters: string): Statement {
 }
 
 /**
- * The whole life of the EKS clusters that the name or pattern `clusters` names, with the log groups of their control planes and flow logs.
+ * The whole life of the EKS clusters that the name or pattern `clusters` names.
  * @param podIdentities calls on what EKS Pod Identity associates with service accounts there; default: none
  */
-export function clusterStatements(scope: Scope, clusters: string, podIdentities: readonly string[] = []): Statement[] {
+export function eksStatement(scope: Scope, clusters: string, podIdentities: readonly string[] = []): Statement {
   const name = arns(scope);
-  return [
-    {
-      Sid: "Clusters",
-      Effect: "Allow",
-      Action: [...clusterCalls, ...podIdentities].map((call) => `eks:${call}`),
-      // EKS once asked for UpdateClusterVersion on cluster/<name>/update (aws-cdk#6060); a pattern matches that already.
-      Resource: [
-        ...name.clusterAndParts(clusters),
-        ...(podIdentities.length === 0 ? [] : [name.podIdentityAssociations(clusters)]),
-        ...(clusters.endsWith("*") ? [] : [name.cluster(`${clusters}/*`)]),
-      ],
-    },
-    {
-      Sid: "ControlPlaneLogs",
-      Effect: "Allow",
-      // *ssociateKmsKey: CloudWatch Logs itself uses the key, under the key's policy; the caller needs no permission in KMS.
-      Action: [
-        "logs:*ssociateKmsKey",
-        "logs:*teLogGroup",
-        "logs:ListTagsForResource",
-        "logs:PutRetentionPolicy",
-        "logs:*agResource",
-      ],
-      Resource: [name.logGroup(`/aws/eks/${clusters}/cluster*`)],
-    },
-    apiRuleStatement(scope, clusters),
-  ];
+  return {
+    Sid: "Clusters",
+    Effect: "Allow",
+    Action: [...clusterCalls, ...podIdentities].map((call) => `eks:${call}`),
+    // EKS once asked for UpdateClusterVersion on cluster/<name>/update (aws-cdk#6060); a pattern matches that already.
+    Resource: [
+      ...name.clusterAndParts(clusters),
+      ...(podIdentities.length === 0 ? [] : [name.podIdentityAssociations(clusters)]),
+      ...(clusters.endsWith("*") ? [] : [name.cluster(`${clusters}/*`)]),
+    ],
+  };
 }
+
+/** The log groups of the control planes and flow logs of these clusters. */
+export const logGroupStatement = (scope: Scope, clusters: string): Statement => ({
+  Sid: "ControlPlaneLogs",
+  Effect: "Allow",
+  // *ssociateKmsKey: CloudWatch Logs itself uses the key, under the key's policy; the caller needs no permission in KMS.
+  Action: [
+    "logs:*ssociateKmsKey",
+    "logs:*teLogGroup",
+    "logs:ListTagsForResource",
+    "logs:PutRetentionPolicy",
+    "logs:*agResource",
+  ],
+  Resource: [arns(scope).logGroup(`/aws/eks/${clusters}/cluster*`)],
+});
+
+/** EKS clusters with their log groups, and who reaches their private endpoints. */
+export const clusterStatements = (
+  scope: Scope,
+  clusters: string,
+  podIdentities: readonly string[] = [],
+): Statement[] => [
+  eksStatement(scope, clusters, podIdentities),
+  logGroupStatement(scope, clusters),
+  apiRuleStatement(scope, clusters),
+];

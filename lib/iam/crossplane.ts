@@ -1,12 +1,19 @@
 import { clusterTag, fleetTag, sharedNetworkTag } from "../labels.ts";
-import { type crossplaneParts, fleetNames, hubName } from "../names.ts";
+import { type CrossplaneService, type crossplaneParts, fleetNames, hubName } from "../names.ts";
 import { autoModePolicies } from "./auto-mode.ts";
-import { clusterStatements } from "./clusters.ts";
+import { apiRuleStatement, eksStatement, logGroupStatement } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
-import { ec2Actions, flowLogCalls, nodeNetworkStatements, podNetworkChanges, transitChanges } from "./ec2.ts";
+import {
+  ec2Actions,
+  flowLogCalls,
+  nodeStatements,
+  podNetworkChanges,
+  templateNetworkStatements,
+  transitChanges,
+} from "./ec2.ts";
 import { flowLogService } from "./flow-logs.ts";
-import { keyStatements } from "./keys.ts";
-import { lookUpStatement } from "./look-ups.ts";
+import { grantKeysStatement, keyStatements } from "./keys.ts";
+import { lookUpStatement, lookUps } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
 import {
   arns,
@@ -21,7 +28,7 @@ import {
 import {
   boundedRoleStatements,
   clusterRoleServices,
-  eksRoleStatements,
+  eksLinkedRolesStatement,
   keepBoundariesStatement,
   volumeDriverPolicy,
 } from "./roles.ts";
@@ -35,7 +42,7 @@ export interface CrossplaneScope extends Scope {
   readonly boundaryArn: string;
   /** The OIDC provider of the hub, in the hub's account. */
   readonly hubOidcProviderArn?: string;
-  /** Roles of the hub's Crossplane in other accounts, by ARN: in the hub's account. */
+  /** Roles of the hub's Crossplane in other accounts, by ARN. */
   readonly otherAccounts?: readonly string[];
 }
 
@@ -51,39 +58,45 @@ const spokeManagedPolicies = [
   volumeDriverPolicy,
 ];
 
-/** Roles of spokes: only names under the spoke prefix, only with a boundary of the fleet. */
+/** Roles of spokes: only names under the spoke prefix. */
+const spokeRoles = (scope: CrossplaneScope): string => arns(scope).role(`${scope.spokePrefix}*`);
+
+/** The life of these roles, only with a boundary of the fleet. */
 function roleStatements(scope: CrossplaneScope): Statement[] {
-  const roles = [arns(scope).role(`${scope.spokePrefix}*`)];
   const { addonBoundaryPolicy, autoModeBoundaryPolicy } = fleetNames(scope.fleet);
   const { policy: policyArn } = arns(scope);
   // That of add-ons also while the stack permits them nothing: the roles that have it must be removable.
   const boundaries = [scope.boundaryArn, policyArn(addonBoundaryPolicy), policyArn(autoModeBoundaryPolicy)] as const;
   return [
-    ...boundedRoleStatements(roles, boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
-    {
-      Effect: "Allow",
-      Action: ["iam:PassRole"],
-      Resource: roles,
-      Condition: {
-        StringEquals: { "iam:PassedToService": [...clusterRoleServices(scope), flowLogService, podIdentityService] },
-      },
-    },
+    ...boundedRoleStatements([spokeRoles(scope)], boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
     unnamed(keepBoundariesStatement),
   ];
 }
 
+/** EKS leaves the instance profile of nodes behind, from which the provider takes their role before it deletes it (eksRoleStatements). */
+const instanceProfileStatement = (scope: CrossplaneScope): Statement => ({
+  Effect: "Allow",
+  Action: ["iam:RemoveRoleFromInstanceProfile"],
+  Resource: [arns(scope).instanceProfile("eks-*")],
+});
+
+const passStatement = (scope: CrossplaneScope, services: readonly string[]): Statement => ({
+  Effect: "Allow",
+  Action: ["iam:PassRole"],
+  Resource: [spokeRoles(scope)],
+  Condition: { StringEquals: { "iam:PassedToService": services } },
+});
+
 /** Keys that encrypt the Kubernetes secrets of spokes. */
-function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
-  return [
-    ...keyStatements(scope),
-    {
-      Sid: "SpokeKeyAliases",
-      Effect: "Allow",
-      Action: ["kms:*Alias"],
-      Resource: [arns(scope).kmsAlias(`alias/${scope.spokePrefix}*`)],
-    },
-  ];
-}
+const spokeKeyStatements = (scope: CrossplaneScope): Statement[] => [
+  ...keyStatements(scope),
+  {
+    Sid: "SpokeKeyAliases",
+    Effect: "Allow",
+    Action: ["kms:*Alias"],
+    Resource: [arns(scope).kmsAlias(`alias/${scope.spokePrefix}*`)],
+  },
+];
 
 /**
  * What interface endpoints need beside other endpoints. They join security groups of their own VPC only, the default one and the cluster's, none of which has
@@ -144,58 +157,123 @@ const hubProviderStatements = ({ hubOidcProviderArn: arn }: CrossplaneScope): St
     ? []
     : [{ Sid: "NotTheHubsProvider", Effect: "Deny", Action: ["iam:*OpenIDConnectProvider*"], Resource: [arn] }];
 
-/** The roles of other accounts, and no others; each trusts this one by name (`roleTrust`). */
+/** The roles of other accounts, and no others; each trusts the providers' roles by name (`roleTrust`). */
 const otherAccountStatements = ({ otherAccounts = [] }: CrossplaneScope): Statement[] =>
   otherAccounts.length === 0
     ? []
     : [{ Sid: "OtherAccounts", Effect: "Allow", Action: assumeWithTags, Resource: otherAccounts }];
 
-/** The policy in the role, and managed policies of the role. */
-type CrossplanePart = "clusters" | (typeof crossplaneParts)[number];
+/** What of the hub no provider reaches, although its networks and keys carry the fleet's tag too, and no region that has no spokes. */
+const denials = (scope: CrossplaneScope): Statement[] => [
+  {
+    Effect: "Deny",
+    Action: ["ec2:*", "kms:*"],
+    Resource: ["*"],
+    Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
+  },
+  {
+    // EKS makes the hub's security group without the fleet's tags.
+    Effect: "Deny",
+    Action: ["ec2:*"],
+    Resource: ["*"],
+    Condition: { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": fleetNames(scope.fleet).hubCluster } },
+  },
+  // Not STS: the provider asks for the role of another account in the region of what it makes there.
+  ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]).map(unnamed),
+];
+
+function ec2Statements(scope: CrossplaneScope): Statement[] {
+  return [
+    apiRuleStatement(scope, `${scope.spokePrefix}*`),
+    ...interfaceEndpointStatements,
+    ...templateNetworkStatements(scope, {
+      ...flowLogCalls,
+      joins: { CreateTransitGatewayVpcAttachment: "transit-gateway-attachment" },
+      changes: [...flowLogCalls.changes, ...podNetworkChanges, ...transitChanges, "RevokeSecurityGroup*"],
+    }),
+    defaultGroupStatement(scope),
+    ...transitGatewayStatements(scope),
+    {
+      Effect: "Allow",
+      Action: ["iam:CreateServiceLinkedRole"],
+      Resource: [arns(scope).serviceLinkedRole(`${transitGatewayService}/*`)],
+      Condition: { StringEquals: { "iam:AWSServiceName": transitGatewayService } },
+    },
+    passStatement(scope, [flowLogService]),
+  ];
+}
+
+/** Clusters, and what EKS does with the caller's rights for them: it reads and passes roles, uses launch templates and grants itself keys. */
+function eksStatements(scope: CrossplaneScope): Statement[] {
+  return [
+    eksStatement(scope, `${scope.spokePrefix}*`, ["*PodIdentityAssociation"]),
+    ...nodeStatements(scope),
+    grantKeysStatement(scope),
+    { Sid: "ReadKeysOfClusters", Effect: "Allow", Action: ["kms:DescribeKey"], Resource: [arns(scope).kmsKey("*")] },
+    unnamed(eksLinkedRolesStatement(scope)),
+    {
+      Effect: "Allow",
+      Action: ["iam:GetRole", "iam:ListAttachedRolePolicies"],
+      Resource: [spokeRoles(scope), arns(scope).serviceLinkedRole("eks*")],
+    },
+    passStatement(scope, [...clusterRoleServices(scope), podIdentityService]),
+  ];
+}
 
 /**
- * Everything that Crossplane's AWS provider on the hub may do in an account: what a Spoke is composed of, in the fleet's territory. In the
- * hub's account its own role has these rights, in another one a role that it assumes. IAM has no room for all of it in one policy
- * (docs/decisions/0014-crossplane-has-three-policies.md): each part has the denials that its own rights need.
+ * What each of Crossplane's AWS providers on the hub needs, besides what it looks up: the kinds of its service that a Spoke is composed of, in
+ * the fleet's territory.
  */
-export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<CrossplanePart, PolicyDocument>> {
+function statementsOf(scope: CrossplaneScope) {
   // ARNs leave out the partition where that takes less room: an account has only one.
   const anywhere = inAnyPartition(scope);
   return {
+    ec2: [...ec2Statements(anywhere), ...denials(scope)],
+    eks: [...eksStatements(anywhere), ...denials(scope)],
+    iam: [...roleStatements(scope), instanceProfileStatement(anywhere)],
+    kms: [...spokeKeyStatements(scope), ...denials(scope)],
+    logs: [logGroupStatement(anywhere, `${scope.spokePrefix}*`), ...denials(scope)],
+    "oidc-providers": [...oidcProviderStatements(scope), ...hubProviderStatements(scope)],
+  };
+}
+
+const once = (statements: readonly Statement[]): Statement[] => [
+  ...new Map(statements.map((statement) => [JSON.stringify(statement), statement])).values(),
+];
+
+/** What each of Crossplane's AWS providers on the hub may do in the hub's account, by its service: it has a role of its own. */
+export function providerPolicies(scope: CrossplaneScope): Readonly<Record<CrossplaneService, PolicyDocument>> {
+  const { iam, "oidc-providers": oidcProviders, ...others } = statementsOf(scope);
+  const also = otherAccountStatements(scope);
+  const networks = lookUps.filter((action) => action.startsWith("ec2:"));
+  const of = (service: keyof typeof others, ...more: readonly string[]) => {
+    const own = lookUps.filter((action) => action.startsWith(`${service}:`));
+    return policy(lookUpStatement(scope, [...own, ...more]), ...others[service], ...also);
+  };
+  return {
+    ec2: of("ec2", ...transitLookUps),
+    eks: of("eks", ...networks),
+    iam: policy(...iam, ...oidcProviders, ...also),
+    kms: of("kms"),
+    logs: of("logs"),
+  };
+}
+
+/** The policy in a role, and managed policies of the role. */
+type CrossplanePart = "clusters" | (typeof crossplaneParts)[number];
+
+/**
+ * What they may do in another account, together: its ClusterProviderConfig names one role, which all of them assume. IAM has no room for
+ * it in one policy (docs/decisions/0014-a-role-for-each-provider.md).
+ */
+export function crossplanePolicies(scope: CrossplaneScope): Readonly<Record<CrossplanePart, PolicyDocument>> {
+  const { ec2, eks, kms, logs, iam, "oidc-providers": oidcProviders } = statementsOf(scope);
+  return {
     clusters: policy(
-      lookUpStatement(scope, transitLookUps),
-      ...clusterStatements(anywhere, `${scope.spokePrefix}*`, ["*PodIdentityAssociation"]),
-      ...interfaceEndpointStatements,
-      ...nodeNetworkStatements(anywhere, {
-        ...flowLogCalls,
-        joins: { CreateTransitGatewayVpcAttachment: "transit-gateway-attachment" },
-        changes: [...flowLogCalls.changes, ...podNetworkChanges, ...transitChanges, "RevokeSecurityGroup*"],
-      }),
-      defaultGroupStatement(anywhere),
-      ...transitGatewayStatements(scope),
-      ...spokeKeyStatements(scope),
-      {
-        // The hub's networks and keys carry the fleet's tag too.
-        Effect: "Deny",
-        Action: ["ec2:*", "kms:*"],
-        Resource: ["*"],
-        Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
-      },
-      {
-        // EKS makes the hub's security group without the fleet's tags.
-        Effect: "Deny",
-        Action: ["ec2:*"],
-        Resource: ["*"],
-        Condition: { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": fleetNames(scope.fleet).hubCluster } },
-      },
-      // Not STS: the provider asks for the role of another account in the region of what it makes there.
-      ...whereArnsDont(scope, ["ec2", "eks", "kms", "logs"]).map(unnamed),
+      lookUpStatement(scope, [...lookUps, ...transitLookUps]),
+      ...once([...ec2, ...eks, ...kms, ...logs]),
     ),
-    roles: policy(
-      ...roleStatements(scope),
-      ...eksRoleStatements(scope, [transitGatewayService]).map(unnamed),
-      ...otherAccountStatements(scope),
-    ),
-    "oidc-providers": policy(...oidcProviderStatements(scope), ...hubProviderStatements(scope)),
+    roles: policy(...iam),
+    "oidc-providers": policy(...oidcProviders),
   };
 }

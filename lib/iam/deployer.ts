@@ -3,7 +3,7 @@ import { fleetBoundaries, fleetNames, hubPodRoles, hubSealingScope, repositories
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, nodeNetworkStatements } from "./ec2.ts";
 import { type GrafanaAuthentication, grafanaStatements } from "./grafana.ts";
-import { keyStatements } from "./keys.ts";
+import { grantKeysStatement, keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { metricsStatements } from "./metrics.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
@@ -124,7 +124,7 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Sid: "OwnPoliciesOfHubRoles",
       Effect: "Allow",
       Action: ["iam:AttachRolePolicy", "iam:DetachRolePolicy"],
-      Resource: [name.role(names.identityRole("crossplane"))],
+      Resource: [name.role(names.crossplaneRole)],
       Condition: {
         ArnEquals: { "iam:PolicyARN": names.crossplanePolicies.map(name.policy) },
         ...(scope.permissionsBoundary && { StringEquals: { "iam:PermissionsBoundary": scope.permissionsBoundary } }),
@@ -186,6 +186,7 @@ function secretStatements(scope: DeployerScope): Statement[] {
   const names = fleetNames(scope.fleet);
   return [
     ...keyStatements(scope),
+    grantKeysStatement(scope),
     {
       // The secrets below are encrypted with a key that may be too new for its tag to count.
       Sid: "EncryptSecrets",

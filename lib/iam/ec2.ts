@@ -68,12 +68,7 @@ const networkChanges = [
   "ReleaseAddress",
   "ReplaceRoute*",
 ];
-const launchTemplateChanges = [
-  "CreateLaunchTemplateVersion",
-  "DeleteLaunchTemplate",
-  "ModifyLaunchTemplate",
-  "RunInstances",
-];
+const launchTemplateChanges = ["CreateLaunchTemplateVersion", "DeleteLaunchTemplate", "ModifyLaunchTemplate"];
 
 type FleetScope = Scope & { readonly fleet: string };
 
@@ -122,26 +117,49 @@ export function networkStatements(scope: FleetScope, also: Calls = noCalls): Sta
   ];
 }
 
-/** {@link networkStatements} for who makes node groups with launch templates too. */
-export function nodeNetworkStatements(scope: FleetScope, also: Calls = noCalls): Statement[] {
+/** {@link networkStatements} for who makes launch templates too. */
+export const templateNetworkStatements = (scope: FleetScope, also: Calls = noCalls): Statement[] =>
+  networkStatements(scope, {
+    ...also,
+    made: { ...launchTemplates, ...also.made },
+    changes: [...launchTemplateChanges, ...also.changes],
+  });
+
+/** EKS tries with the caller's rights whether a launch template works. Instances have no tags yet. */
+function tryTemplatesStatement(scope: FleetScope): Statement {
   const { ec2 } = arns(scope);
-  const inRegion = { "aws:RequestedRegion": perRegion(scope) };
-  return [
-    ...networkStatements(scope, {
-      ...also,
-      made: { ...launchTemplates, ...also.made },
-      changes: [...launchTemplateChanges, ...also.changes],
-    }),
-    {
-      // EKS tries with the caller's rights whether the launch template works, which must have the tag. Instances have none yet.
-      Sid: "TryLaunchTemplates",
-      Effect: "Allow",
-      Action: ["ec2:RunInstances"],
-      Resource: [
-        ...ec2("instance", "network-interface", "security-group", "subnet", "volume"),
-        `arn:${scope.partition}:ec2:*::image/*`,
-      ],
-      Condition: { StringEquals: inRegion, ArnLike: { "ec2:LaunchTemplate": ec2("launch-template") } },
+  return {
+    Sid: "TryLaunchTemplates",
+    Effect: "Allow",
+    Action: ["ec2:RunInstances"],
+    Resource: [
+      ...ec2("instance", "network-interface", "security-group", "subnet", "volume"),
+      `arn:${scope.partition}:ec2:*::image/*`,
+    ],
+    Condition: {
+      StringEquals: { "aws:RequestedRegion": perRegion(scope) },
+      ArnLike: { "ec2:LaunchTemplate": ec2("launch-template") },
     },
-  ];
+  };
 }
+
+/** What EKS asks of EC2 for whoever makes node groups: a launch template with the fleet's tag starts instances, and gives them tags. */
+export const nodeStatements = (scope: FleetScope): Statement[] => [
+  {
+    Sid: "UseLaunchTemplates",
+    Effect: "Allow",
+    Action: ["ec2:RunInstances"],
+    Resource: arns(scope).ec2("launch-template"),
+    Condition: {
+      StringEquals: { "aws:RequestedRegion": perRegion(scope), [`aws:ResourceTag/${fleetTag}`]: scope.fleet },
+    },
+  },
+  tryTemplatesStatement(scope),
+  tagNewStatement,
+];
+
+/** {@link templateNetworkStatements} for who makes node groups with them too. */
+export const nodeNetworkStatements = (scope: FleetScope, also: Calls = noCalls): Statement[] => [
+  ...templateNetworkStatements(scope, { ...also, changes: [...also.changes, "RunInstances"] }),
+  tryTemplatesStatement(scope),
+];

@@ -79,30 +79,28 @@ export const keepBoundariesStatement: Statement = {
 };
 
 /**
- * What EKS needs of the caller in IAM. It makes its service-linked roles with the caller's rights, and looks for them: without iam:GetRole
- * it makes no node group. What these roles need further, Auto Scaling's among them, they make themselves (AWS Managed Policy Reference,
- * "AWSServiceRoleForAmazonEKSNodegroup"). An instance profile that EKS left behind, called eks-<id>, holds the role of the nodes, which
- * the provider frees before it deletes the role (terraform-provider-aws, internal/service/iam/role.go).
- * @param others further services whose service-linked roles AWS creates with the caller's permissions
+ * EKS makes its service-linked roles with the caller's rights. What these roles need further, Auto Scaling's among them, they make themselves
+ * (AWS Managed Policy Reference, "AWSServiceRoleForAmazonEKSNodegroup").
  */
-export function eksRoleStatements(scope: Scope, others: readonly string[] = []): Statement[] {
-  const { instanceProfile, serviceLinkedRole } = arns(scope);
-  const linked = serviceLinkedRole("eks*");
-  return [
-    {
-      Sid: "ServiceLinkedRoles",
-      Effect: "Allow",
-      Action: ["iam:CreateServiceLinkedRole"],
-      Resource: [linked, ...others.map((service) => serviceLinkedRole(`${service}/*`))],
-      Condition: {
-        StringEquals: { "iam:AWSServiceName": ["eks.amazonaws.com", "eks-nodegroup.amazonaws.com", ...others] },
-      },
-    },
-    {
-      Sid: "RolesOfEks",
-      Effect: "Allow",
-      Action: ["iam:GetRole", "iam:RemoveRoleFromInstanceProfile"],
-      Resource: [linked, instanceProfile("eks-*")],
-    },
-  ];
-}
+export const eksLinkedRolesStatement = (scope: Scope): Statement => ({
+  Sid: "ServiceLinkedRoles",
+  Effect: "Allow",
+  Action: ["iam:CreateServiceLinkedRole"],
+  Resource: [arns(scope).serviceLinkedRole("eks*")],
+  Condition: { StringEquals: { "iam:AWSServiceName": ["eks.amazonaws.com", "eks-nodegroup.amazonaws.com"] } },
+});
+
+/**
+ * What whoever makes clusters and their roles needs in IAM. EKS looks for its service-linked roles: without iam:GetRole it makes no node group.
+ * An instance profile that EKS left behind, called eks-<id>, holds the role of the nodes, which the provider frees before it deletes the role
+ * (terraform-provider-aws, internal/service/iam/role.go).
+ */
+export const eksRoleStatements = (scope: Scope): Statement[] => [
+  eksLinkedRolesStatement(scope),
+  {
+    Sid: "RolesOfEks",
+    Effect: "Allow",
+    Action: ["iam:GetRole", "iam:RemoveRoleFromInstanceProfile"],
+    Resource: [arns(scope).serviceLinkedRole("eks*"), arns(scope).instanceProfile("eks-*")],
+  },
+];

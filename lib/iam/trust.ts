@@ -18,19 +18,19 @@ export function serviceTrust(
 }
 
 /**
- * Trust policy of a role that one other role of the account assumes. The condition names it, not the principal: as a principal AWS would
+ * Trust policy of a role that other roles of one account assume. The condition names them, not the principal: as a principal AWS would
  * keep the ID of the role that exists now, and no longer trust one that is made again under its name (IAM User Guide, "AWS JSON policy
  * elements: Principal"). The role that assumes it may have its session by EKS Pod Identity.
  */
 export function roleTrust(
   { partition, accountId }: Pick<Scope, "partition" | "accountId">,
-  roleArn: string,
+  roleArns: readonly string[],
 ): PolicyDocument {
   return policy({
     Effect: "Allow",
     Principal: { AWS: `arn:${partition}:iam::${accountId}:root` },
     Action: assumeWithTags,
-    Condition: { ArnEquals: { "aws:PrincipalArn": roleArn } },
+    Condition: { ArnEquals: { "aws:PrincipalArn": oneOrAll(roleArns) } },
   });
 }
 
@@ -46,6 +46,16 @@ export interface ServiceAccountRef {
   readonly serviceAccount: string;
 }
 
+/** The service accounts of one namespace that have the same role: one, or several. */
+export interface RoleSubject {
+  readonly namespace: string;
+  readonly serviceAccount: string | readonly string[];
+}
+
+/** Each service account of a subject. */
+export const accountsOf = ({ namespace, serviceAccount }: RoleSubject): readonly ServiceAccountRef[] =>
+  [serviceAccount].flat().map((name) => ({ namespace, serviceAccount: name }));
+
 /** The only audience of web identity tokens that STS accepts. */
 export const stsAudience = "sts.amazonaws.com";
 
@@ -53,6 +63,9 @@ export const stsAudience = "sts.amazonaws.com";
 const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const namespacePattern = new RegExp(`^${label}$`);
 const serviceAccountPattern = new RegExp(`^${label}(\\.${label})*$`);
+
+/** One value as IAM returns it, without a list. */
+const oneOrAll = ([first = "", ...others]: readonly string[]) => (others.length === 0 ? first : [first, ...others]);
 
 function expectNames({ namespace, serviceAccount }: ServiceAccountRef): void {
   if (!namespacePattern.test(namespace) || namespace.length > 63) {
@@ -66,13 +79,14 @@ function expectNames({ namespace, serviceAccount }: ServiceAccountRef): void {
 }
 
 /**
- * Trust policy of a role that one service account assumes: exact subject and exact audience.
+ * Trust policy of a role that service accounts assume: exact subjects and exact audience.
  * The condition keys come from the issuer: its host differs between partitions, regions and IP families.
  * @throws RangeError for a name that is not a Kubernetes name, an issuer without a host, or a provider of another issuer.
  */
-export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountRef): PolicyDocument {
-  const { namespace, serviceAccount } = subject;
-  expectNames(subject);
+export function serviceAccountTrust(issuer: OidcIssuer, subject: RoleSubject): PolicyDocument {
+  const accounts = accountsOf(subject);
+  accounts.forEach(expectNames);
+  const subjects = accounts.map((account) => `system:serviceaccount:${account.namespace}:${account.serviceAccount}`);
   const host = issuer.issuer.replace(/^https:\/\//, "");
   if (!/^[a-z0-9.-]+(\/[A-Za-z0-9./_-]*)?$/.test(host)) {
     throw new RangeError(`issuer ${JSON.stringify(issuer.issuer)} is not an https URL of an OIDC issuer`);
@@ -86,7 +100,7 @@ export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountR
     Action: ["sts:AssumeRoleWithWebIdentity"],
     Condition: {
       StringEquals: {
-        [`${host}:sub`]: `system:serviceaccount:${namespace}:${serviceAccount}`,
+        [`${host}:sub`]: oneOrAll(subjects),
         [`${host}:aud`]: stsAudience,
       },
     },
@@ -97,18 +111,19 @@ export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountR
 export const podIdentityService = "pods.eks.amazonaws.com";
 
 /**
- * Trust policy of a role that the pods of one service account of one cluster get by EKS Pod Identity. An association alone would let in any
+ * Trust policy of a role that the pods of a subject of one cluster get by EKS Pod Identity. An association alone would let in any
  * service account: the tags with which EKS asks for the session say whose it is (EKS User Guide, "Create IAM role with trust policy required
  * by EKS Pod Identity", and "Grant Pods access to AWS resources based on tags").
  * @throws RangeError for a name that is not a Kubernetes name.
  */
-export function podIdentityTrust(clusterArn: string, subject: ServiceAccountRef): PolicyDocument {
-  expectNames(subject);
+export function podIdentityTrust(clusterArn: string, subject: RoleSubject): PolicyDocument {
+  const accounts = accountsOf(subject);
+  accounts.forEach(expectNames);
   return serviceTrust(podIdentityService, assumeWithTags, {
     StringEquals: {
       "aws:RequestTag/eks-cluster-arn": clusterArn,
       "aws:RequestTag/kubernetes-namespace": subject.namespace,
-      "aws:RequestTag/kubernetes-service-account": subject.serviceAccount,
+      "aws:RequestTag/kubernetes-service-account": oneOrAll(accounts.map(({ serviceAccount }) => serviceAccount)),
     },
   });
 }

@@ -29,6 +29,9 @@ const clusterWildcards = [
   "*PodIdentityAssociation",
 ].map((call) => `eks:${call}`);
 
+/** Of its providers on the hub, and of its role in other accounts. */
+const crossplane = "*-hub-crossplane*";
+
 const boundary = "a boundary gives no rights: it is the most that the policies of a role can give";
 const reading = ["ec2:Describe*", "elasticloadbalancing:Describe*"];
 /** What an agent of Session Manager calls: ssmmessages has no other calls. */
@@ -237,7 +240,7 @@ export const exceptions: readonly Exception[] = [
     reason: boundary,
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "Clusters",
     actions: clusterWildcards,
     reason:
@@ -245,14 +248,14 @@ export const exceptions: readonly Exception[] = [
   },
   ...(
     [
-      ["*-hub-crossplane", "ControlPlaneLogs", ["logs:*agResource", "logs:*ssociateKmsKey", "logs:*teLogGroup"]],
-      ["*-hub-crossplane", "SpokeKeyAliases", ["kms:*Alias"]],
-      ["*-hub-crossplane-oidc-providers", "OidcProviders", ["iam:*agOpenIDConnectProvider"]],
-      ["*-hub-crossplane-roles", "RoleUpkeep", ["iam:*agRole", "iam:UpdateRole*"]],
+      [crossplane, "ControlPlaneLogs", ["logs:*agResource", "logs:*ssociateKmsKey", "logs:*teLogGroup"]],
+      [crossplane, "SpokeKeyAliases", ["kms:*Alias"]],
+      [crossplane, "OidcProviders", ["iam:*agOpenIDConnectProvider"]],
+      [crossplane, "RoleUpkeep", ["iam:*agRole", "iam:UpdateRole*"]],
     ] as const
   ).map(([policy, statement, actions]) => ({ policy, statement, actions, reason: pairs })),
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "RulesOfClusters",
     actions: ["ec2:*SecurityGroupIngress"],
     allResources: true,
@@ -261,7 +264,7 @@ export const exceptions: readonly Exception[] = [
       "groups that EKS makes for clusters of spokes; their IDs are not known beforehand, EKS's tag stands for them",
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "JoinGroups",
     actions: ["ec2:*VpcEndpoint"],
     allResources: true,
@@ -269,26 +272,26 @@ export const exceptions: readonly Exception[] = [
       "endpoints join security groups of their own VPC only, which must have the fleet's tag, and change nothing of them",
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "AttachToGateways",
     allResources: true,
     reason:
       "transit gateways of the company: those of the account need the tag of shared networks by a denial, those of other accounts are shared by AWS RAM and accept attachments",
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "PrivateNames",
     allResources: true,
     reason: "EC2 has a VPC join a zone of AWS's, whose ID is not known beforehand",
   },
-  ...networks("*-hub-crossplane", [
+  ...networks(crossplane, [
     "ec2:*ssociateVpcCidrBlock",
     "ec2:*teFlowLogs",
     "ec2:*teTransitGatewayVpcAttachment",
     "ec2:RevokeSecurityGroup*",
   ]),
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "DefaultGroups",
     allResources: true,
     conditions: [...region, withTag, ofFleet],
@@ -296,21 +299,28 @@ export const exceptions: readonly Exception[] = [
       "EC2 creates a VPC's default security group without a tag; groups with the fleet's or EKS's tag are excluded",
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
+    statement: "UseLaunchTemplates",
+    allResources: true,
+    conditions: [...region, ofFleet],
+    reason: byTag,
+  },
+  {
+    policy: crossplane,
     statement: "TryLaunchTemplates",
     allResources: true,
     conditions: [...region, "ec2:LaunchTemplate"],
     reason: "instances can't be named before they exist; the launch template has the fleet's tag",
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "MakeKeys",
     allResources: true,
     conditions: [withTag, ofFleet],
     reason: "a key can't be named before it exists; those that have the tag already are excluded",
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "ChangeKeys",
     actions: ["kms:*Alias", "kms:*agResource"],
     allResources: true,
@@ -318,13 +328,19 @@ export const exceptions: readonly Exception[] = [
     reason: byTag,
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
     statement: "ReadKeys",
     allResources: true,
     reason: "called before the tag of a new key counts; rotation harms nobody",
   },
   {
-    policy: "*-hub-crossplane",
+    policy: crossplane,
+    statement: "ReadKeysOfClusters",
+    allResources: true,
+    reason: "called before the tag of a new key counts; a description harms nobody",
+  },
+  {
+    policy: crossplane,
     statement: "GrantKeys",
     allResources: true,
     conditions: [ofFleet, "kms:GrantIsForAWSResource"],

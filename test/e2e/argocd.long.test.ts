@@ -303,7 +303,7 @@ describe("Argo CD on the hub", () => {
     expect(await isMissing(hub, ["namespace", namespace])).toBe(true);
     expect(await secretData("flux-system", "cluster-hub")).not.toHaveProperty("argocd_iam_role_arn");
     const { Roles = [] } = await account.iam.send(new ListRolesCommand({ MaxItems: 1000 }));
-    expect(Roles.map(({ RoleName }) => RoleName)).toContain(physical.identityRole("crossplane"));
+    expect(Roles.map(({ RoleName }) => RoleName)).toContain(physical.identityRole("crossplane-iam"));
     expect(Roles.filter(({ RoleName = "" }) => RoleName.startsWith(physical.argocdRole))).toEqual([]);
     for (const name of names) await untilReady(name);
   });

@@ -68,7 +68,7 @@ describe("the admission of what Crossplane's pods write", () => {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default/token`;
     const request = { ...tokenRequest, metadata: { name: "default", namespace } };
     const create = (by: string) => client.run(["create", "--raw", path, ...asMaster(by), "--filename", "-"], request);
-    for (const name of ["crossplane", "provider-aws"]) {
+    for (const name of ["crossplane", "provider-aws-iam"]) {
       const { ok, text } = create(account(name));
       expect(ok, text).toBe(false);
       expect(text).toContain(tokenRefused);

@@ -66,14 +66,20 @@ describe("an account besides the hub's", () => {
     );
   });
 
-  it("trusts the hub's Crossplane, and nobody else of the hub's account or its own", () => {
+  it("trusts the providers of the hub's Crossplane, and nobody else of the hub's account or its own", () => {
     expect(document("crossplane-role", "assumeRolePolicy").Statement).toEqual([
       {
         Effect: "Allow",
         Principal: { AWS: "arn:aws:iam::111111111111:root" },
         // With the tags of its session, where it has one by EKS Pod Identity.
         Action: ["sts:AssumeRole", "sts:TagSession"],
-        Condition: { ArnEquals: { "aws:PrincipalArn": "arn:aws:iam::111111111111:role/fleet-hub-crossplane" } },
+        Condition: {
+          ArnEquals: {
+            "aws:PrincipalArn": ["ec2", "eks", "iam", "kms", "logs"].map(
+              (service) => `arn:aws:iam::111111111111:role/fleet-hub-crossplane-${service}`,
+            ),
+          },
+        },
       },
     ]);
   });

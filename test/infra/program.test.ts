@@ -6,7 +6,7 @@ import { placeProblem, spokePlaces } from "../../infra/accounts.ts";
 import { alertRules } from "../../infra/alert-rules.ts";
 import { fromBase64 } from "../../lib/base64.ts";
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
-import { fleetBoundaries, fleetNames } from "../../lib/names.ts";
+import { crossplaneServices, fleetBoundaries, fleetNames, hubIdentities } from "../../lib/names.ts";
 import { refusal } from "../repos/support/admission.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";
 import { expectGolden } from "../support/golden.ts";
@@ -166,7 +166,7 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
 
   it("trusts exactly one service account with each controller's role", () => {
     const issuer = "oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF";
-    const subjects = ["external-secrets", "crossplane", "kustomize-controller", "helm-controller"].map((name) => {
+    const subjects = hubIdentities.map((name) => {
       const trust = JSON.parse(one(stack, `aws:iam/role:Role::${name}-role`).inputs["assumeRolePolicy"]);
       expect(trust.Statement).toHaveLength(1);
       expect(trust.Statement[0].Condition.StringEquals[`${issuer}:aud`]).toBe("sts.amazonaws.com");
@@ -174,7 +174,9 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
     });
     expect(subjects).toEqual([
       "system:serviceaccount:flux-system:aws-secrets-manager",
-      "system:serviceaccount:crossplane-system:provider-aws",
+      ...["ec2", "eks", "iam", "kms", "cloudwatchlogs"].map(
+        (service) => `system:serviceaccount:crossplane-system:provider-aws-${service}`,
+      ),
       "system:serviceaccount:flux-system:kustomize-controller",
       "system:serviceaccount:flux-system:helm-controller",
     ]);
@@ -609,7 +611,7 @@ describe("a stack that permits add-ons something", () => {
       Resource: ["*"],
     });
     const policyOf = ({ resources: all }: Pick<Run, "resources">) =>
-      JSON.stringify(all.find(({ name }) => name === "crossplane-roles-policy")?.inputs["policy"]);
+      JSON.stringify(all.find(({ name }) => name === "crossplane-iam-policy")?.inputs["policy"]);
     expect(policyOf({ resources })).toContain(":policy/fleet-dev-addon-boundary");
     expect(policyOf(run("dev"))).toBe(policyOf({ resources }));
     expect(run("dev").resources.filter(({ name }) => name.startsWith("addon-boundary"))).toEqual([]);
@@ -707,7 +709,7 @@ describe("a stack whose spokes may be in other accounts", () => {
 
   it("lets Crossplane assume its role there and no other, and make spokes in the named regions", () => {
     const may = (action: string, resource: string, context: Readonly<Record<string, string>> = {}) =>
-      allowed(["crossplane-policy", "crossplane-roles-policy"].map(documentOf), {
+      allowed([documentOf("crossplane-eks-policy")], {
         ...{ action, resource },
         context: { "aws:RequestedRegion": "eu-west-2", ...context },
       });
@@ -892,7 +894,10 @@ describe("a stack whose pods get their roles by EKS Pod Identity", () => {
   it("associates each role that pods have with their service account, as the bridge names both, and no role of a store", async () => {
     const made = await withPods(others);
     const data = made.outputs["bridgeData"] as Record<string, string>;
-    const identities = ["argocd", "cluster_api", "crossplane", "helm_controller", "kustomize_controller", "prometheus"];
+    const identities = [
+      ...["argocd", "cluster_api", ...crossplaneServices.map((service) => `crossplane_${service}`)],
+      ...["helm_controller", "kustomize_controller", "prometheus"],
+    ];
     const associated = made.resources.filter(({ type }) => type === association);
     expect(associated.map(({ inputs }) => inputs).sort((a, b) => (a["roleArn"] < b["roleArn"] ? -1 : 1))).toEqual(
       identities.map((identity) => ({
@@ -915,18 +920,18 @@ describe("a stack whose pods get their roles by EKS Pod Identity", () => {
 
   it("trusts the pods of that service account on the hub alone, and still the OIDC provider, with which pods from before go on", async () => {
     const made = await withPods();
-    const [byPods, ...rest] = readPolicy(roleOf(made, "crossplane")["assumeRolePolicy"]).Statement;
+    const [byPods, ...rest] = readPolicy(roleOf(made, "crossplane-iam")["assumeRolePolicy"]).Statement;
     expect(byPods).toMatchObject({
       Principal: { Service: "pods.eks.amazonaws.com" },
       Condition: {
         StringEquals: {
           "aws:RequestTag/eks-cluster-arn": "arn:aws:eks:eu-central-1:222222222222:cluster/fleet-dev-hub",
           "aws:RequestTag/kubernetes-namespace": "crossplane-system",
-          "aws:RequestTag/kubernetes-service-account": "provider-aws",
+          "aws:RequestTag/kubernetes-service-account": "provider-aws-iam",
         },
       },
     });
-    expect(rest).toEqual(readPolicy(roleOf(run("dev"), "crossplane")["assumeRolePolicy"]).Statement);
+    expect(rest).toEqual(readPolicy(roleOf(run("dev"), "crossplane-iam")["assumeRolePolicy"]).Statement);
   });
 
   it("has the agent before the associations, and these and the roles' rights before Flux's pods and Git hear of them", async () => {
@@ -935,7 +940,7 @@ describe("a stack whose pods get their roles by EKS Pod Identity", () => {
       inputs: { addonName: "eks-pod-identity-agent", addonVersion: "eks-pod-identity-agent-for-1.36" },
       dependencies: expect.arrayContaining(["eks:index:ManagedNodeGroup::hub-nodes-group"]),
     });
-    for (const name of ["crossplane", "kustomize-controller", "helm-controller"])
+    for (const name of ["crossplane-iam", "kustomize-controller", "helm-controller"])
       expect(found(made, `${association}::${name}-pods`)?.dependencies).toEqual(
         expect.arrayContaining([
           agent,
@@ -947,7 +952,7 @@ describe("a stack whose pods get their roles by EKS Pod Identity", () => {
       expect.arrayContaining([`${association}::kustomize-controller-pods`, `${association}::helm-controller-pods`]),
     );
     expect(found(made, "kubernetes:core/v1:Secret::cluster-secret-bridge")?.dependencies).toContain(
-      `${association}::crossplane-pods`,
+      `${association}::crossplane-iam-pods`,
     );
     expect(made.outputs["bridgeData"]).toMatchObject({
       aws_identity_source: "PodIdentity",
@@ -965,7 +970,7 @@ describe("a stack whose pods get their roles by EKS Pod Identity", () => {
         .sort(),
     ).toEqual([
       agent,
-      `${association}::crossplane-pods`,
+      ...crossplaneServices.map((service) => `${association}::crossplane-${service}-pods`),
       `${association}::helm-controller-pods`,
       `${association}::kustomize-controller-pods`,
     ]);
@@ -973,7 +978,7 @@ describe("a stack whose pods get their roles by EKS Pod Identity", () => {
       (resource) => !isDeepStrictEqual(resource.inputs, after.find((each) => id(each) === id(resource))?.inputs),
     );
     expect(changed.map(id).sort()).toEqual([
-      "aws:iam/role:Role::crossplane-role",
+      ...crossplaneServices.map((service) => `aws:iam/role:Role::crossplane-${service}-role`),
       "aws:iam/role:Role::helm-controller-role",
       "aws:iam/role:Role::kustomize-controller-role",
       "kubernetes:core/v1:Secret::cluster-secret-bridge",

@@ -258,9 +258,9 @@ describe("the rules blame", () => {
       ["accounts", "accounts"],
     ],
     [
-      "more accounts than the policy of Crossplane's role has room for",
+      "more accounts than a policy of Crossplane's providers has room for",
       {
-        accounts: Array.from({ length: 70 }, (_, index) => ({
+        accounts: Array.from({ length: 110 }, (_, index) => ({
           id: String(300_000_000_000 + index),
           regions: [],
           scopes: ["dev"],
@@ -269,14 +269,14 @@ describe("the rules blame", () => {
       ["accounts"],
     ],
     [
-      "more regions than the policies of Crossplane's role have room for",
-      { spokeRegions: regions(14) },
+      "more regions than a policy of Crossplane's providers has room for",
+      { spokeRegions: regions(24) },
       ["spokeRegions"],
     ],
     [
-      "more regions than the policies of Crossplane and a boundary have room for",
+      "more regions than a policy of Crossplane's providers and a boundary have room for",
       { spokeRegions: regions(40) },
-      ["spokeRegions", "spokeRegions", "spokeRegions"],
+      ["spokeRegions", "spokeRegions"],
     ],
     [
       "each Git URL that does not go with tokens",

@@ -15,6 +15,9 @@ const runtime = (manifests: readonly Manifest[], name: string) =>
   manifests.find(({ kind, metadata }) => kind === "DeploymentRuntimeConfig" && metadata.name === name)?.spec
     .deploymentTemplate.spec;
 
+const providers = (size: FleetSizeName) =>
+  packages(size).flatMap(({ kind, metadata }) => (kind === "Provider" ? [metadata.name] : []));
+
 /** Managed resources of the provider with the most of them in a production spoke: EC2 (test/functions/spoke/golden). */
 const resourcesOfASpoke = 29;
 
@@ -27,7 +30,7 @@ describe("the sizes of a fleet", () => {
   test.for(names)(
     "%s: providers look at everything in time, by half of their rate, which is a tenth to a fifth of their default",
     (size) => {
-      const [container] = runtime(packages(size), "provider-aws").template.spec.containers;
+      const [container] = runtime(packages(size), "provider-aws-ec2").template.spec.containers;
       const { concurrency, pollMs } = parseOptions(container.args);
       expect(concurrency).toBeGreaterThanOrEqual(10);
       expect(concurrency).toBeLessThanOrEqual(20);
@@ -38,11 +41,14 @@ describe("the sizes of a fleet", () => {
   test.for(names)(
     "%s: a provider is never killed for its memory, and keeps the identity that the role trusts",
     (size) => {
-      const { serviceAccountName, containers } = runtime(packages(size), "provider-aws").template.spec;
-      expect(serviceAccountName).toBe("provider-aws");
-      expect(containers).toEqual([
-        { name: "package-runtime", args: expect.any(Array), resources: { requests: expect.any(Object) } },
-      ]);
+      expect(providers(size)).toHaveLength(6);
+      for (const name of providers(size)) {
+        const { serviceAccountName, containers } = runtime(packages(size), name).template.spec;
+        expect(serviceAccountName).toBe(name);
+        expect(containers, name).toEqual([
+          { name: "package-runtime", args: expect.any(Array), resources: { requests: expect.any(Object) } },
+        ]);
+      }
     },
   );
 

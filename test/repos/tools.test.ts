@@ -62,21 +62,30 @@ describe("the tools of a spoke", () => {
     expect(() => render(withAddons("minimal", ["unheard_of"]))).toThrow("unheard_of");
   });
 
-  test("give every AWS provider the one service account that the spoke's role trusts", () => {
+  test("give every AWS provider a service account that the spoke's role trusts, but for that of the family, which calls nothing", () => {
     const { namespace, serviceAccount } = spokeIdentities.crossplane;
-    const objects = dev.by("crossplane-packages");
-    expect(objects.find(({ kind }) => kind === "ServiceAccount")?.metadata).toMatchObject({
-      name: serviceAccount,
-      namespace,
-      annotations: { "eks.amazonaws.com/role-arn": dev.bridge["crossplane_iam_role_arn"] },
-    });
-    const runtime = objects.find(({ kind }) => kind === "DeploymentRuntimeConfig");
-    const template = runtime?.spec.deploymentTemplate.spec.template;
-    expect(template.spec.serviceAccountName).toBe(serviceAccount);
-    // Never an empty map, whatever the way: server-side apply of one is refused where it had a key.
-    expect(template.metadata.annotations).toEqual({ [identityAnnotation]: "IRSA" });
-    for (const { kind, metadata, spec } of objects)
-      if (kind === "Provider") expect(spec.runtimeConfigRef.name, metadata.name).toBe(runtime?.metadata.name);
+    const spoke = render(withAddons("production", ["rds_instances", "s3_buckets"]));
+    const objects = ["crossplane-packages", "rds-instances", "s3-buckets"].flatMap(spoke.by);
+    const named = (wanted: string, name: string) =>
+      objects.find(({ kind, metadata }) => kind === wanted && metadata.name === name);
+    const providers = objects.filter(({ kind }) => kind === "Provider");
+    const names = providers.map(({ metadata }) => metadata.name);
+    expect(names.sort()).toEqual([...serviceAccount, "provider-family-aws"]);
+    for (const { metadata, spec } of providers) {
+      const { name, annotations = {}, ...place } = named("ServiceAccount", metadata.name)?.metadata ?? {};
+      expect([name, place]).toEqual([metadata.name, { namespace }]);
+      expect(annotations["eks.amazonaws.com/role-arn"], name).toBe(
+        name === "provider-family-aws" ? undefined : spoke.bridge["crossplane_iam_role_arn"],
+      );
+      const { template } =
+        named("DeploymentRuntimeConfig", spec.runtimeConfigRef.name)?.spec.deploymentTemplate.spec ?? {};
+      expect(template.spec.serviceAccountName).toBe(name);
+      expect(template.spec.containers).toEqual([
+        expect.objectContaining({ name: "package-runtime", args: ["--max-reconcile-rate=10"] }),
+      ]);
+      // Never an empty map, whatever the way: server-side apply of one is refused where it had a key.
+      expect(template.metadata.annotations).toEqual({ [identityAnnotation]: "IRSA" });
+    }
   });
 
   test("activate exactly the kinds that applications and their governance use", () => {

@@ -7,7 +7,7 @@ import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { clusterApiPolicy } from "../../lib/iam/cluster-api.ts";
 import { clusterApiBoundary } from "../../lib/iam/cluster-api-boundary.ts";
-import { type CrossplaneScope, crossplanePolicies } from "../../lib/iam/crossplane.ts";
+import { type CrossplaneScope, crossplanePolicies, providerPolicies } from "../../lib/iam/crossplane.ts";
 import { databasePrefix } from "../../lib/iam/databases.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { doctorPolicy } from "../../lib/iam/doctor.ts";
@@ -16,10 +16,10 @@ import { arns, dnsSuffix, type PolicyDocument, policy, policyLimits, type Scope 
 import { sweepPolicy } from "../../lib/iam/sweep.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
 import { argocdPolicy, argocdSecretsPolicy, secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
-import { crossplaneParts, derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
+import { crossplaneParts, crossplaneServices, derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
 import { addonPermissions } from "./addon-catalogue.ts";
 
-/** All that Crossplane's role on the hub may do, as one document. */
+/** All that the hub's Crossplane may do in another account, as one document: what its providers may in the hub's, together. */
 export const crossplaneRights = (scope: CrossplaneScope): PolicyDocument =>
   policy(...Object.values(crossplanePolicies(scope)).flatMap(({ Statement }) => Statement));
 
@@ -60,17 +60,14 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     ...{ ...scope, fleet, dnsSuffix: suffix, spokePrefix: names.spokePrefix },
     boundaryArn: named.policy(names.boundaryPolicy),
   };
-  const onHub = crossplanePolicies({
+  const onHub = providerPolicies({
     ...maker,
     hubOidcProviderArn: named.oidcProvider(`oidc.eks.${scope.region}.${suffix}/id/${"A".repeat(32)}`),
   });
   const elsewhere = crossplanePolicies(maker);
   const managed = {
     ...Object.fromEntries(
-      crossplaneParts.flatMap((part) => [
-        [`Crossplane on the hub, ${part}`, onHub[part]],
-        [`Crossplane of the hub in another account, ${part}`, elsewhere[part]],
-      ]),
+      crossplaneParts.map((part) => [`Crossplane of the hub in another account, ${part}`, elsewhere[part]]),
     ),
     ...deployerPolicies(deployer),
     ...Object.fromEntries(
@@ -97,7 +94,9 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "fleet node-releases": nodeReleasesPolicy("aws"),
   };
   const inlineRole = {
-    "Crossplane on the hub": onHub.clusters,
+    ...Object.fromEntries(
+      crossplaneServices.map((service) => [`Crossplane's provider for ${service} on the hub`, onHub[service]]),
+    ),
     "Crossplane of the hub in another account": elsewhere.clusters,
     "Crossplane on a spoke": spokeCrossplanePolicy({
       ...scope,

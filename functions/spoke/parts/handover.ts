@@ -8,7 +8,7 @@ import {
 } from "../../../lib/bridge.ts";
 import { type IdentitySource, identityFacts } from "../../../lib/bridge-facts.ts";
 import type { DatabaseFacts } from "../../../lib/iam/databases.ts";
-import type { ServiceAccountRef } from "../../../lib/iam/trust.ts";
+import type { RoleSubject } from "../../../lib/iam/trust.ts";
 import { watchLabel } from "../../../lib/labels.ts";
 import { type SpokeIdentity, sealingScope } from "../../../lib/spoke.ts";
 import { addonRoles } from "../addon-roles.ts";
@@ -79,7 +79,7 @@ export interface SpokeFacts {
 type Source = Pick<Context, "hub" | "settings" | "spoke"> & Surroundings;
 
 /** The service account behind each identity of the spoke: its controllers and the add-ons that act in AWS. */
-const subjectsOf = (source: Source): Readonly<Record<string, ServiceAccountRef>> => ({
+const subjectsOf = (source: Source): Readonly<Record<string, RoleSubject>> => ({
   ...Object.fromEntries(addonRoles(source).map(({ addon, subject }) => [addon, subject])),
   ...roleSubjects(source),
 });
@@ -113,9 +113,10 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     kubernetesVersion: facts.kubernetesVersion,
     oidc: { provider: facts.issuer.replace(/^https:\/\//, ""), providerArn: facts.oidcProviderArn },
     identities: Object.fromEntries(
-      Object.entries(subjectsOf(source)).flatMap(([identity, subject]) => {
+      Object.entries(subjectsOf(source)).flatMap(([identity, { namespace, serviceAccount }]) => {
         const roleArn = facts.roleArns[identity];
-        return roleArn === undefined ? [] : [[identity, { roleArn, ...subject }]];
+        const accounts = [serviceAccount].flat().join(",");
+        return roleArn === undefined ? [] : [[identity, { roleArn, namespace, serviceAccount: accounts }]];
       }),
     ),
     repositories: {

@@ -1,14 +1,14 @@
 import type { IdentitySource } from "../../../lib/bridge-facts.ts";
 import { adminAccessPolicy } from "../../../lib/eks-baseline.ts";
-import { arns, dnsSuffix, inAccount, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
+import { arns, dnsSuffix, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
-import { podIdentityTrust, type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
+import { podIdentityTrust, type RoleSubject, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
 import { ownKeysOfRole } from "../../../lib/iam/volume-key.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import type { Tags } from "../../../lib/labels.ts";
 import { fleetNames, pullers } from "../../../lib/names.ts";
-import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
+import { kubeconfigIdentity, type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
 import { podIdentityAgent } from "../api.ts";
 import { isAuto } from "../auto-mode.ts";
@@ -26,7 +26,7 @@ import { argocdPrincipal, composeAssociation, composeEntry, digest } from "./acc
 import { controlPlaneFacts } from "./control-plane.ts";
 import { nodesReachAws } from "./endpoints.ts";
 import { isDeleting } from "./guard.ts";
-import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
+import { associationsOf, composeRole, type RoleArgs, roleResources } from "./roles.ts";
 import { composeTeams } from "./teams.ts";
 
 /** Only the sealing keys of the spoke's own scope and its own Git credential, in the hub's account and region. */
@@ -84,7 +84,7 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
 }
 
 /** Trust in the pods of a service account of the spoke; undefined while there is no agent that could give them the role, and reaches EKS. */
-function trustInPods(context: Context, subject: ServiceAccountRef): PolicyDocument | undefined {
+function trustInPods(context: Context, subject: RoleSubject): PolicyDocument | undefined {
   const arn = controlPlaneFacts(context).arn.value;
   // Nodes of EKS Auto Mode have the agent built in.
   const agent = isAuto(context.spoke) ? resources.cluster : resources.addon(podIdentityAgent);
@@ -93,7 +93,7 @@ function trustInPods(context: Context, subject: ServiceAccountRef): PolicyDocume
 }
 
 /** Trust in a service account of the spoke; undefined while the spoke's OIDC provider is not known. */
-function trustIn(context: Context, subject: ServiceAccountRef): PolicyDocument | undefined {
+function trustIn(context: Context, subject: RoleSubject): PolicyDocument | undefined {
   const issuer = controlPlaneFacts(context).issuer.value;
   const providerArn = context.observed.readyText(resources.oidcProvider, "arn");
   return issuer !== undefined && providerArn !== undefined
@@ -102,7 +102,7 @@ function trustIn(context: Context, subject: ServiceAccountRef): PolicyDocument |
 }
 
 /** Who may assume a role of a service account of the spoke, and whether its pods get it by EKS Pod Identity. */
-function assumedBy(context: Context, subject: ServiceAccountRef, forPods: boolean): Pick<RoleArgs, "pods" | "trust"> {
+function assumedBy(context: Context, subject: RoleSubject, forPods: boolean): Pick<RoleArgs, "pods" | "trust"> {
   if (!forPods) return { trust: trustIn(context, subject) };
   const own = trustInPods(context, subject);
   // Pods go on with IRSA until Git tells them of another way, which it does when every association works.
@@ -163,7 +163,7 @@ export function identitySource(context: Context): Fact<IdentitySource> {
     ...identityRoles(context),
     ...(isRefused ? [] : addonRoles(context).map((each) => addonRole(context, each))),
   ];
-  const associations = roles.flatMap(({ role, pods }) => (pods ? [resources.podIdentity(role)] : []));
+  const associations = roles.flatMap(associationsOf).map(({ resource }) => resource);
   const wanted = usesPodIdentity(context) ? "PodIdentity" : "IRSA";
   const works = usesPodIdentity(context)
     ? associations.every((resource) => context.observed.ready(resource))
@@ -182,12 +182,14 @@ interface Principal {
 }
 
 function principals({ hub, observed, scope, settings, spoke }: Context): readonly Principal[] {
+  // In another account Crossplane acts as its role there (infra/account), and so does who uses its tokens.
+  const actingAs = (arn: string) =>
+    scope.accountId === hub.aws.accountId ? arn : arns(scope).role(fleetNames(hub.fleet).crossplaneRole);
   const controllers = Object.entries(fluxIdentities(settings)).flatMap(([identity, groups]) => {
     const arn = hub.identities[identity]?.roleArn;
     const resource = { entry: resources.hubEntry(identity), policy: resources.hubAdmin(identity) };
     if (arn === undefined) return [];
-    // In another account Crossplane acts as the role of this name there (infra/account), and so does who uses its tokens.
-    return [{ ...resource, arn: identity === "crossplane" ? inAccount(arn, scope.accountId) : arn, groups }];
+    return [{ ...resource, arn: identity === kubeconfigIdentity ? actingAs(arn) : arn, groups }];
   });
   const others = spoke.spec.admins.filter((arn) => arn !== argocdPrincipal(observed));
   const admins = others.map((arn) => ({

@@ -1,5 +1,5 @@
 import { arns, noPath, type PolicyDocument } from "../../../lib/iam/policy.ts";
-import { podIdentityService, type ServiceAccountRef } from "../../../lib/iam/trust.ts";
+import { accountsOf, podIdentityService, type RoleSubject, type ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { identityTag, type Tags } from "../../../lib/labels.ts";
 import type { Context } from "../context.ts";
 import { fact } from "../facts.ts";
@@ -13,8 +13,8 @@ export interface RoleArgs {
   readonly description: string;
   /** Who may assume it; undefined while that is not known. */
   readonly trust: PolicyDocument | undefined;
-  /** The service account whose pods get it by EKS Pod Identity; undefined where they don't. */
-  readonly pods?: ServiceAccountRef | undefined;
+  /** The service accounts whose pods get it by EKS Pod Identity; undefined where they don't. */
+  readonly pods?: RoleSubject | undefined;
   /** AWS managed policies, by name. */
   readonly managedPolicies: readonly string[];
   readonly inlinePolicy?: PolicyDocument;
@@ -24,37 +24,48 @@ export interface RoleArgs {
   readonly boundary?: string;
 }
 
+interface Association {
+  readonly resource: Resource;
+  /** Also the value of its tag, by which `fleet adopt` recognizes it. */
+  readonly name: string;
+  readonly account: ServiceAccountRef;
+}
+
+/** The associations that give the role to pods. */
+export function associationsOf({ role, pods }: Pick<RoleArgs, "role" | "pods">): readonly Association[] {
+  const accounts = pods === undefined ? [] : accountsOf(pods);
+  return accounts.map((account) => {
+    const name = accounts.length === 1 ? role : account.serviceAccount;
+    return { resource: resources.podIdentity(name), name, account };
+  });
+}
+
 /** What must be ready before somebody can use the role. */
-export function roleResources({
-  role,
-  pods,
-  managedPolicies,
-  inlinePolicy,
-}: RoleArgs): readonly [Resource, ...Resource[]] {
+export function roleResources(args: RoleArgs): readonly [Resource, ...Resource[]] {
+  const { role, managedPolicies, inlinePolicy } = args;
   return [
     resources.role(role),
     ...managedPolicies.map((policy) => resources.attachment(role, policy)),
     ...(inlinePolicy ? [resources.rolePolicy(role)] : []),
-    ...(pods ? [resources.podIdentity(role)] : []),
+    ...associationsOf(args).map(({ resource }) => resource),
   ];
 }
 
 /** Gives a role to the pods of a service account. EKS refuses a role whose trust does not name it, so the role comes first. */
-function composePodIdentity(context: Context, role: RoleName, { namespace, serviceAccount }: ServiceAccountRef): void {
+function composePodIdentity(context: Context, role: RoleName, { resource, name, account }: Association): void {
   const { composer, facts, names, observed, spoke, tags } = context;
   const trust = at(observed.get(resources.role(role))?.spec, "forProvider", "assumeRolePolicy");
   const needs = {
     roleArn: facts.readyText(resources.role(role), "arn"),
     trust: fact("identities", String(trust).includes(podIdentityService) || undefined),
   };
-  composer.managed(resources.podIdentity(role), "PodIdentityAssociation", needs, ({ roleArn }) => ({
+  composer.managed(resource, "PodIdentityAssociation", needs, ({ roleArn }) => ({
     forProvider: {
       region: spoke.spec.region,
       clusterName: names.cluster,
-      namespace,
-      serviceAccount,
+      ...account,
       roleArn,
-      tags: { ...tags(), [identityTag]: role },
+      tags: { ...tags(), [identityTag]: name },
     },
   }));
 }
@@ -62,7 +73,7 @@ function composePodIdentity(context: Context, role: RoleName, { namespace, servi
 /** An IAM role under a boundary of the fleet, its policies, and the pods that get it. */
 export function composeRole(context: Context, args: RoleArgs): void {
   const { composer, facts, scope, tags } = context;
-  const { role, roleName, description, trust, pods, managedPolicies, inlinePolicy } = args;
+  const { role, roleName, description, trust, managedPolicies, inlinePolicy } = args;
   const { boundary: permissionsBoundary = context.permissionsBoundary } = args;
   const resource = resources.role(role);
   composer.managed(resource, "Role", { trust: fact("identities", trust) }, (known) => ({
@@ -81,7 +92,7 @@ export function composeRole(context: Context, args: RoleArgs): void {
       forProvider: { role: roleName, policyArn: arns(scope).managedPolicy(policy) },
     }));
   }
-  if (pods) composePodIdentity(context, role, pods);
+  for (const association of associationsOf(args)) composePodIdentity(context, role, association);
   if (inlinePolicy === undefined) return;
   composer.managed(resources.rolePolicy(role), "RolePolicy", made, () => ({
     externalName: roleName,

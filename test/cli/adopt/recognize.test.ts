@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { InAws, Tagged } from "../../../cli/adopt/aws.ts";
 import { recognize } from "../../../cli/adopt/recognize.ts";
+import { spokeIdentities } from "../../../lib/spoke.ts";
 import { example, exampleNames, settings, spoke } from "../../functions/spoke/support/fixtures.ts";
 import { running } from "../../functions/spoke/support/world.ts";
 import { idOf, inAwsOf, numberedKeys, subjectOf } from "./support/made.ts";
@@ -33,12 +34,15 @@ describe("the parts of a spoke in AWS", () => {
     expect(said.availabilityZones ?? []).toHaveLength(isShared ? 0 : world.spoke.spec.network.zones);
   });
 
-  test("with EKS Pod Identity, are the associations of the spoke by the role that they give", () => {
+  test("with EKS Pod Identity, are the associations of the spoke by their names", () => {
     const world = running(spoke(), { settings: settings({ workloadIdentity: "pod-identity" }) });
     const { existing, missing, left } = recognize(subjectOf(world), inAwsOf(world));
     expect(existing["pod-identities"]).toEqual(
       Object.fromEntries(
-        ["crossplane", "aws-ebs-csi-driver"].map((role) => [role, idOf(world.object(`pod-identity-${role}`))]),
+        [...spokeIdentities.crossplane.serviceAccount, "aws-ebs-csi-driver"].map((role) => [
+          role,
+          idOf(world.object(`pod-identity-${role}`)),
+        ]),
       ),
     );
     expect([missing, left]).toEqual([[], []]);

@@ -102,7 +102,7 @@ describe("fleet doctor, quotas", () => {
     const found = await look({});
     for (const name of Object.keys(quotas) as QuotaName[]) expect(found[name]).toMatchObject({ status: "ok" });
     expect(found.vpcs.message).toBe("5, of which 1 are in use; the hub takes 1 more, 1 more spoke 1");
-    expect(found.roles.message).toBe("1000, of which 1 are in use; the hub takes 6 more, 1 more spoke 5");
+    expect(found.roles.message).toBe("1000, of which 1 are in use; the hub takes 10 more, 1 more spoke 5");
   });
 
   test("that have no room are told with the request for more", async () => {
@@ -145,7 +145,7 @@ describe("fleet doctor, quotas", () => {
     expect(found.vpcs).toMatchObject({ status: "ok", message: expect.stringContaining("the hub takes 0 more") });
     for (const name of ["gatewayEndpoints", "addresses", "natGateways", "clusters", "oidcProviders"] as const)
       expect(found[name].message).toContain("the hub takes 0 more");
-    expect(found.roles.message).toContain("the hub takes 4 more");
+    expect(found.roles.message).toContain("the hub takes 8 more");
   });
 
   test("a VPC of another fleet is nothing of this hub's", async () => {

@@ -5,7 +5,7 @@ import type { Cases, Requested } from "./admission-request.ts";
 
 const account = (name: string) => `system:serviceaccount:crossplane-system:${name}`;
 const core = account("crossplane");
-const provider = account("provider-aws");
+const provider = account("provider-aws-rds");
 
 /** A namespace of an application, beside those of the other cases: a control plane has to have it. */
 export const labelledNamespace = {
@@ -52,7 +52,7 @@ const by = (user: string, cases: Cases): Cases => cases.map((each) => ({ ...each
 export const crossplaneScope: Cases = [
   ...by(core, [
     { title: "a certificate of Crossplane", object: secret("crossplane-system", "Opaque") },
-    { title: "a Deployment of a package", object: deployment("crossplane-system", "provider-aws") },
+    { title: "a Deployment of a package", object: deployment("crossplane-system", "provider-aws-rds") },
     {
       title: "a Deployment under its own account",
       object: deployment("crossplane-system", "crossplane"),

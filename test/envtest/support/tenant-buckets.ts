@@ -164,13 +164,13 @@ const changed: Cases = [
     title: "the bucket and the name that Crossplane learns of versions",
     from: versionsBefore,
     object: kept(versioning({ bucketRef: { name: "files" }, bucket: own }, { externalName: own })),
-    by: provider,
+    by: provider("s3"),
   },
   {
     title: "another's bucket that versions refer to in another namespace",
     from: versionsBefore,
     object: kept(versioning({ bucketRef: { name: "files" }, bucket: others })),
-    by: provider,
+    by: provider("s3"),
     refused: `names of buckets must be ${prefix}`,
   },
 ];
@@ -187,7 +187,7 @@ const namespaces: Cases = [
     title: "the namespace of a bucket, which late initialization writes",
     from: bucket({}),
     object: bucket({ forProvider: { bucketNamespace: "global" } }),
-    by: provider,
+    by: provider("s3"),
   },
 ];
 

@@ -249,7 +249,7 @@ const changed: Cases = [
     title: "the ID that AWS gave a database",
     from: before,
     object: made,
-    by: provider,
+    by: provider("rds"),
   },
   {
     title: "the ID of a database, by a tenant",
@@ -329,7 +329,12 @@ export const ordersOfDatabases: Cases = [
     object: database({}, { config: "ClusterProviderConfig" }),
     refused: "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
   },
-  { title: "the ID that AWS gave a database, in the place of its name", from: before, object: made, by: provider },
+  {
+    title: "the ID that AWS gave a database, in the place of its name",
+    from: before,
+    object: made,
+    by: provider("rds"),
+  },
 ];
 
 /** The same, with the ID that AWS gave them. */

@@ -7,8 +7,9 @@ const own = `${cluster}_${tenantNamespace}`;
 const others = `${cluster}_billing`;
 const region = "us-east-1";
 
-/** Crossplane's AWS provider on the spoke. */
-export const provider = "system:serviceaccount:crossplane-system:provider-aws";
+/** Crossplane's AWS provider for a service, on the spoke. */
+export const provider = (service: "dynamodb" | "iam" | "rds" | "s3" | "sqs") =>
+  `system:serviceaccount:crossplane-system:provider-aws-${service}`;
 
 interface Order {
   readonly externalName?: string;
@@ -318,7 +319,7 @@ const changed: Cases = [
     title: "the URL that a queue gets when it is made",
     from: queueBefore,
     object: kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) })),
-    by: provider,
+    by: provider("sqs"),
   },
   {
     title: "a table that becomes another's",
@@ -376,14 +377,14 @@ const left: Cases = [
     from: tableBefore,
     leaving: true,
     object: tagged(tableBefore, { forProvider: { region, tags: { "crossplane-name": "trial" } } }),
-    by: provider,
+    by: provider("dynamodb"),
   },
   {
     title: "the URL that Crossplane learns of a queue that is being removed",
     from: queueBefore,
     leaving: true,
     object: kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) })),
-    by: provider,
+    by: provider("sqs"),
   },
   {
     title: "a table that becomes another's while it is being removed",
@@ -417,7 +418,7 @@ const left: Cases = [
     from: tableBefore,
     leaving: true,
     object: kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe"] })),
-    by: provider,
+    by: provider("dynamodb"),
     refused: "the annotation crossplane.io/external-name says what is removed",
   },
 ];
@@ -467,7 +468,19 @@ export const furtherFields: Cases = [
     object: replicated,
     refused: "writeCapacity; got replica",
   },
-  { title: "a field that Crossplane's provider writes", from: tableBefore, object: replicated, by: provider },
+  {
+    title: "a field that Crossplane's provider writes",
+    from: tableBefore,
+    object: replicated,
+    by: provider("dynamodb"),
+  },
+  {
+    title: "a field that the provider for another service writes",
+    from: tableBefore,
+    object: replicated,
+    by: provider("sqs"),
+    refused: "writeCapacity; got replica",
+  },
   {
     title: "a change of a table that has a field which the provider wrote",
     from: replicated,

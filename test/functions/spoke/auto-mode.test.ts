@@ -82,7 +82,7 @@ describe("a spoke with EKS Auto Mode", () => {
   it("gives pods their roles by EKS Pod Identity without an agent's add-on", () => {
     const settings = fixtures.settings({ workloadIdentity: "pod-identity" });
     const world = running(auto(), { settings });
-    expect(world.live.has("pod-identity-crossplane")).toBe(true);
+    expect(world.live.has("pod-identity-provider-aws-iam")).toBe(true);
     expect(world.live.has("addon-eks-pod-identity-agent")).toBe(false);
   });
 

@@ -106,7 +106,7 @@ describe("a failure", () => {
       'creating VPC Security Group Rule: api error InvalidPermission.Duplicate: the specified rule "peer: 10.8.0.0/16, TCP, from port: 443, to port: 443, ALLOW" already exists',
     ],
     [
-      "pod-identity-crossplane",
+      "pod-identity-provider-aws-iam",
       "IdentitiesReady",
       "AlreadyExists",
       "creating Amazon EKS (Elastic Kubernetes) Pod Identity Association: operation error EKS: CreatePodIdentityAssociation, https response error StatusCode: 409, RequestID: 1-2, ResourceInUseException: Association already exists: a-0123456789abcdefg",

@@ -164,7 +164,7 @@ describe("Flux on the hub", () => {
     (kubeConfig) => {
       const world = new World(spoke(), { settings: settings({ kubeConfig }) });
       world.settle();
-      const wanted = kubeConfig === "secret" ? ["access-policy-crossplane"] : both;
+      const wanted = kubeConfig === "secret" ? ["access-policy-crossplane-eks"] : both;
       expect(policies(world)).toEqual([]);
       underWay(world);
       world.chain = [step(forbidden)];

@@ -187,7 +187,7 @@ test.each(["configMap", "secret"])(
     world.settle();
     world.change(letGo);
     world.settle();
-    const rights = kubeConfig === "secret" ? ["access-policy-crossplane"] : hubAdmin;
+    const rights = kubeConfig === "secret" ? ["access-policy-crossplane-eks"] : hubAdmin;
     for (const key of rights) expect(at(world.object(key).spec, "managementPolicies"), key).toBeUndefined();
     expect(world.answer?.status.deletionPolicy).toBe("Orphan");
     world.reports.clear();

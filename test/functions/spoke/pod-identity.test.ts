@@ -19,7 +19,11 @@ const options = { settings: podIdentity };
 
 const clusterArn = "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue";
 const association = (role: string) => `pod-identity-${role}`;
+const providers = ["dynamodb", "iam", "rds", "s3", "sqs"].map((service) => `provider-aws-${service}`);
 const forPods = ["crossplane", "aws-ebs-csi-driver", "addon-external-dns"];
+/** Of a role: by its name, or by the accounts of the providers. */
+const associationsOf = (role: string) => (role === "crossplane" ? providers : [role]).map(association);
+const associations = forPods.flatMap(associationsOf);
 const trustOf = (world: World, role: string) =>
   JSON.parse(String(world.forProvider(`role-${role}`)["assumeRolePolicy"]));
 const bridge = (world: World) => fromBase64(world.live.get("cluster-secret")?.object.data ?? {});
@@ -30,14 +34,14 @@ const driver = (world: World) =>
   JSON.parse(String(world.forProvider("addon-aws-ebs-csi-driver")["configurationValues"])).controller;
 
 describe("a spoke with EKS Pod Identity", () => {
-  it("gives each role to the pods of its service account on this cluster, without an OIDC provider", () => {
+  it("gives each role to the pods of its service accounts on this cluster, without an OIDC provider", () => {
     const world = running(blue(), options);
-    const subjects = {
-      crossplane: ["crossplane-system", "provider-aws"],
+    const subjects: Record<string, [namespace: string, accounts: string | readonly string[]]> = {
+      crossplane: ["crossplane-system", providers],
       "aws-ebs-csi-driver": ["kube-system", "ebs-csi-controller-sa"],
       "addon-external-dns": ["external-dns", "external-dns-sa"],
     };
-    for (const [role, [namespace, serviceAccount]] of Object.entries(subjects)) {
+    for (const [role, [namespace, accounts]] of Object.entries(subjects)) {
       expect(trustOf(world, role).Statement).toEqual([
         {
           Effect: "Allow",
@@ -47,18 +51,22 @@ describe("a spoke with EKS Pod Identity", () => {
             StringEquals: {
               "aws:RequestTag/eks-cluster-arn": clusterArn,
               "aws:RequestTag/kubernetes-namespace": namespace,
-              "aws:RequestTag/kubernetes-service-account": serviceAccount,
+              "aws:RequestTag/kubernetes-service-account": accounts,
             },
           },
         },
       ]);
-      expect(world.forProvider(association(role))).toMatchObject({
-        clusterName: "fleet-spoke-blue",
-        namespace,
-        serviceAccount,
-        roleArn: `arn:aws:iam::000000000000:role/fleet-spoke-blue-${role}`,
-        tags: { "fleet.internal/cluster": "blue", "fleet.internal/identity": role },
-      });
+      for (const [index, serviceAccount] of [accounts].flat().entries())
+        expect(world.forProvider(associationsOf(role)[index] ?? "")).toMatchObject({
+          clusterName: "fleet-spoke-blue",
+          namespace,
+          serviceAccount,
+          roleArn: `arn:aws:iam::000000000000:role/fleet-spoke-blue-${role}`,
+          tags: {
+            "fleet.internal/cluster": "blue",
+            "fleet.internal/identity": role === "crossplane" ? serviceAccount : role,
+          },
+        });
     }
     const { addonName } = world.forProvider("addon-eks-pod-identity-agent");
     expect(addonName).toBe("eks-pod-identity-agent");
@@ -72,19 +80,19 @@ describe("a spoke with EKS Pod Identity", () => {
       Principal: { Federated: expect.stringContaining(":oidc-provider/") },
     });
     expect([...world.live.keys()].filter((key) => key.startsWith("pod-identity-")).sort()).toEqual(
-      forPods.map(association).sort(),
+      [...associations].sort(),
     );
   });
 
   it("has every association before anything is installed that it is for", () => {
-    for (const role of forPods) {
+    for (const each of associations) {
       const world = new World(blue(), options);
-      world.reports.set(association(role), () => ({}));
+      world.reports.set(each, () => ({}));
       world.settle();
-      expect(world.answer?.ready, role).toBe(false);
-      expect(world.live.has("bootstrap"), role).toBe(false);
-      world.reports.delete(association(role));
-      expect(world.settle().ready, role).toBe(true);
+      expect(world.answer?.ready, each).toBe(false);
+      expect(world.live.has("bootstrap"), each).toBe(false);
+      world.reports.delete(each);
+      expect(world.settle().ready, each).toBe(true);
     }
     const world = new World(blue(), options);
     world.reports.set(association("aws-ebs-csi-driver"), () => ({}));
@@ -118,16 +126,16 @@ describe("a spoke with EKS Pod Identity", () => {
     world.settle();
     expect([world.gone, [...world.live.keys()]]).toEqual([true, []]);
     const at = (key: string) => world.removed.indexOf(key);
-    for (const role of forPods) {
-      expect(at(association(role))).toBeGreaterThan(at("bootstrap"));
-      expect(at(association(role))).toBeLessThan(at("cluster"));
+    for (const each of associations) {
+      expect(at(each)).toBeGreaterThan(at("bootstrap"));
+      expect(at(each)).toBeLessThan(at("cluster"));
     }
   });
 
   it("takes in the associations that a lost hub made", () => {
-    const existing = { "pod-identities": { crossplane: "a-0123456789abcdefg" } };
+    const existing = { "pod-identities": { "provider-aws-iam": "a-0123456789abcdefg" } };
     const world = running(blue({ existing }), options);
-    expect(world.object(association("crossplane")).metadata.annotations).toMatchObject({
+    expect(world.object(association("provider-aws-iam")).metadata.annotations).toMatchObject({
       "crossplane.io/external-name": "a-0123456789abcdefg",
     });
   });
@@ -187,16 +195,16 @@ describe("a spoke that runs", () => {
     const before = [...world.live.keys()];
     expect(told(world)).toEqual(byIrsa);
     world.settings = podIdentity;
-    for (const role of forPods) world.reports.set(association(role), () => ({}));
+    for (const each of associations) world.reports.set(each, () => ({}));
     world.settle();
     const trusted = (role: string) =>
       trustOf(world, role).Statement.map(({ Principal }: { Principal: object }) => Object.keys(Principal).join());
-    for (const role of forPods) {
-      expect([role, ...told(world)]).toEqual([role, ...byIrsa]);
+    for (const key of associations) {
+      expect([key, ...told(world)]).toEqual([key, ...byIrsa]);
       // Pods that have begun with IRSA keep their roles while an association does not work.
       for (const each of forPods) expect([each, trusted(each)]).toEqual([each, ["Service", "Federated"]]);
-      if (role === "aws-ebs-csi-driver") expect(driver(world)).not.toHaveProperty("podAnnotations");
-      world.reports.delete(association(role));
+      if (key === association("aws-ebs-csi-driver")) expect(driver(world)).not.toHaveProperty("podAnnotations");
+      world.reports.delete(key);
       world.settle();
     }
     expect(world.answer?.ready).toBe(true);
@@ -205,7 +213,7 @@ describe("a spoke that runs", () => {
     expect(driver(world)).toHaveProperty("podAnnotations");
     expect(before.filter((key) => !world.live.has(key))).toEqual([]);
     expect([...world.live.keys()].filter((key) => !before.includes(key)).sort()).toEqual(
-      ["addon-eks-pod-identity-agent", ...forPods.map(association)].sort(),
+      ["addon-eks-pod-identity-agent", ...associations].sort(),
     );
   });
 
@@ -221,7 +229,7 @@ describe("a spoke that runs", () => {
   it("goes back, and its pods start anew only when no association is left, which would count first", () => {
     const world = running(blue(), options);
     world.settings = irsa;
-    world.stuck.add(association("crossplane"));
+    world.stuck.add(association("provider-aws-iam"));
     world.settle();
     expect(told(world)).toEqual(byPodIdentity);
     expect(world.live.has("addon-eks-pod-identity-agent")).toBe(true);

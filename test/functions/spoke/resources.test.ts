@@ -325,7 +325,7 @@ describe("access to the spoke", () => {
   it("is for Crossplane's provider in the variant with a connection Secret, whose token is its own", () => {
     const world = ready(spoke(), { settings: settings({ kubeConfig: "secret" }) });
     expect(entries(world)).toEqual({
-      "arn:aws:iam::000000000000:role/fleet-hub-crossplane": [
+      "arn:aws:iam::000000000000:role/fleet-hub-crossplane-eks": [
         "fleet:hub-kustomize-controller",
         "fleet:hub-helm-controller",
       ],
@@ -414,14 +414,16 @@ describe("the roles of the spoke", () => {
       expect(allowed(reader, secret(`fleet/sealing-keys/${scope}/1-AbCdEf`)), scope).toBe(false);
   });
 
-  it("trust exactly one service account of this cluster each", () => {
+  it("trust exactly one service account of this cluster each, and Crossplane's those of its providers", () => {
     const issuer = `oidc.eks.us-east-1.amazonaws.com/id/${"A".repeat(32)}`;
     const subjects = ["external-secrets", "crossplane", "aws-ebs-csi-driver"].map(
       (key) => trust(`role-${key}`).Statement[0]?.Condition?.["StringEquals"]?.[`${issuer}:sub`],
     );
     expect(subjects).toEqual([
       "system:serviceaccount:sealed-secrets:aws-secrets-manager",
-      "system:serviceaccount:crossplane-system:provider-aws",
+      ["dynamodb", "iam", "rds", "s3", "sqs"].map(
+        (service) => `system:serviceaccount:crossplane-system:provider-aws-${service}`,
+      ),
       "system:serviceaccount:kube-system:ebs-csi-controller-sa",
     ]);
   });
@@ -445,7 +447,7 @@ describe("the roles of the spoke", () => {
         "principalArn"
       ];
     expect(entry("kustomize-controller", "configMap")).toBe(hub.identities["kustomize_controller"]?.roleArn);
-    expect(entry("crossplane", "secret")).toBe("arn:aws:iam::111111111111:role/fleet-hub-crossplane");
+    expect(entry("crossplane-eks", "secret")).toBe("arn:aws:iam::111111111111:role/fleet-hub-crossplane");
   });
 });
 

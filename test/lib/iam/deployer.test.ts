@@ -33,7 +33,7 @@ const twins: [
 ][] = [
   [
     "touch a role of somebody else",
-    { action: "iam:PutRolePolicy", resource: arn("iam", "role/fleet-hub-crossplane") },
+    { action: "iam:PutRolePolicy", resource: arn("iam", "role/fleet-hub-crossplane-iam") },
     { resource: arn("iam", "role/other") },
   ],
   [
@@ -61,7 +61,7 @@ const twins: [
       resource: arn("iam", "role/fleet-hub-node"),
       context: { "iam:PassedToService": "ec2.amazonaws.com" },
     },
-    { resource: arn("iam", "role/fleet-hub-crossplane") },
+    { resource: arn("iam", "role/fleet-hub-crossplane-iam") },
   ],
   [
     "give pods of the hub a role of its nodes",
@@ -70,12 +70,12 @@ const twins: [
   ],
   [
     "give pods the role of External Secrets, which no pod has",
-    passedToPods("crossplane"),
+    passedToPods("crossplane-iam"),
     { resource: arn("iam", "role/fleet-hub-external-secrets") },
   ],
   [
     "pass the role of pods to another service",
-    passedToPods("crossplane"),
+    passedToPods("crossplane-iam"),
     { context: { "iam:PassedToService": "lambda.amazonaws.com" } },
   ],
   ...["CreatePodIdentityAssociation", "DeletePodIdentityAssociation"].map((call): (typeof twins)[number] => {

@@ -3,6 +3,7 @@ import { addonBoundary } from "../../../lib/iam/addons.ts";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { clusterApiPolicy } from "../../../lib/iam/cluster-api.ts";
 import { clusterApiBoundary } from "../../../lib/iam/cluster-api-boundary.ts";
+import { providerPolicies } from "../../../lib/iam/crossplane.ts";
 import { arns, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { serviceAccountTrust } from "../../../lib/iam/trust.ts";
@@ -77,8 +78,15 @@ const ofApplication = (spoke: string, app: string, own: PolicyDocument): Session
 
 const viewer = spokeViewerPolicy(account, "fleet-spoke-");
 const maker = { ...account, fleet: "fleet", dnsSuffix: "amazonaws.com", spokePrefix: "fleet-spoke-" };
+const ofCrossplane = { ...maker, boundaryArn, hubOidcProviderArn: provider("HUB") };
+const providers = Object.fromEntries(
+  Object.entries(providerPolicies(ofCrossplane)).map(([service, own]) => [
+    service,
+    onHub(`crossplane-${service}`, own),
+  ]),
+);
 const hub = {
-  crossplane: onHub("crossplane", crossplaneRights({ ...maker, boundaryArn, hubOidcProviderArn: provider("HUB") })),
+  crossplane: onHub("crossplane", crossplaneRights(ofCrossplane)),
   "cluster-api": onHub(
     "cluster-api",
     clusterApiPolicy({
@@ -202,7 +210,74 @@ const groupsOf = (spoke: string) =>
   `machines of ${spoke}: ec2:CreateNetworkInterface, ec2:ModifyNetworkInterfaceAttribute`;
 
 describe("through every role that it could make, take over or assume", () => {
-  it("Crossplane on the hub reaches the fleet's spokes and what is theirs, and nothing of the hub, of another fleet or of other people", () => {
+  // By clusters the one for EKS reaches what their pods and nodes do, and by roles the one for IAM what it gives them.
+  it.each(
+    Object.entries({
+      ec2: [
+        "machines of blue: ec2:CreateTags, ec2:CreateTags, ec2:CreateTags, ec2:CreateTags",
+        "machines of coral, which Cluster API made: ec2:CreateTags, ec2:CreateTags, ec2:CreateTags, ec2:CreateTags",
+        "machines of green: ec2:CreateTags, ec2:CreateTags, ec2:CreateTags, ec2:CreateTags",
+        "spoke blue: ec2:DeleteVpc, ec2:CreateSubnet, ec2:CreateRoute, ec2:AttachInternetGateway, ec2:CreateFlowLogs, ec2:DeleteFlowLogs, ec2:CreateLaunchTemplateVersion, ec2:ReleaseAddress",
+        "spoke green: ec2:DeleteVpc, ec2:CreateSubnet, ec2:CreateRoute, ec2:AttachInternetGateway, ec2:CreateFlowLogs, ec2:DeleteFlowLogs, ec2:CreateLaunchTemplateVersion, ec2:ReleaseAddress",
+      ],
+      eks: [
+        "Git credential of blue",
+        "Git credential of green",
+        "billing of blue",
+        "billing of green",
+        "flow log of blue",
+        "flow log of green",
+        "load balancers without a hub's tag",
+        "machines of blue",
+        "machines of coral, which Cluster API made",
+        "machines of green",
+        "orders of blue",
+        "orders of green",
+        "payment of blue",
+        "payment of green",
+        "payment-eu of blue",
+        "roles of pods on spokes",
+        "sealing keys of dev",
+        "spoke blue: eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:DeleteCluster, ec2:RunInstances, kms:CreateGrant",
+        "spoke green: eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:DeleteCluster, ec2:RunInstances, kms:CreateGrant",
+        "the key of the fleet's secrets",
+        "use of a shared network",
+      ],
+      iam: [
+        "Git credential of blue",
+        "Git credential of green",
+        "billing of blue",
+        "billing of green",
+        "flow log of blue",
+        "flow log of green",
+        "load balancers without a hub's tag",
+        "machines of blue",
+        "machines of green",
+        "orders of blue",
+        "orders of green",
+        "payment of blue",
+        "payment of blue-2",
+        "payment of green",
+        "payment-eu of blue",
+        "sealing keys of dev",
+        "sealing keys of prod",
+        "the key of the fleet's secrets",
+        "use of a shared network",
+      ],
+      kms: [
+        "spoke blue: kms:ScheduleKeyDeletion, kms:CreateAlias",
+        "spoke green: kms:ScheduleKeyDeletion, kms:CreateAlias",
+      ],
+      logs: [],
+    }),
+  )(
+    "Crossplane's provider for %s on the hub reaches what is of its service, and no other provider's role",
+    (service, expected) => {
+      expect(reached(providers[service] as Session).sort()).toEqual(expected);
+    },
+  );
+
+  it("the providers of Crossplane on the hub together reach the fleet's spokes and what is theirs, and nothing of the hub, of another fleet or of other people", () => {
     expect(reached(hub.crossplane).sort()).toEqual(
       [
         ...spokes.flatMap(spokeParts),
@@ -270,7 +345,7 @@ describe("through every role that it could make, take over or assume", () => {
 describe("who may be whom", () => {
   const roles = Object.entries({
     "external-secrets": { namespace: "flux-system", serviceAccount: "aws-secrets-manager" },
-    crossplane: { namespace: "crossplane-system", serviceAccount: "provider-aws" },
+    "crossplane-iam": { namespace: "crossplane-system", serviceAccount: "provider-aws-iam" },
   });
   const sub = (namespace: string, name: string) => `system:serviceaccount:${namespace}:${name}`;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { crossplanePolicies } from "../../../lib/iam/crossplane.ts";
+import { providerPolicies } from "../../../lib/iam/crossplane.ts";
 import { arns } from "../../../lib/iam/policy.ts";
 import { roleTrust } from "../../../lib/iam/trust.ts";
 import { allowed, policyLength } from "../../support/iam.ts";
@@ -29,11 +29,11 @@ describe("every policy of a fleet whose roles have a path", () => {
 describe("Crossplane of a fleet whose roles have a path", () => {
   const scope = { partition: "aws", accountId: "000000000000", region: "us-east-1", rolePath: "/company/" };
   const boundaryArn = arns(scope).policy("fleet-boundary");
-  const { roles } = crossplanePolicies({
+  const { iam } = providerPolicies({
     ...{ ...scope, fleet: "fleet", spokePrefix: "fleet-spoke-", boundaryArn, dnsSuffix: "amazonaws.com" },
   });
   const makes = (role: string) =>
-    allowed([roles], {
+    allowed([iam], {
       action: "iam:CreateRole",
       resource: `arn:aws:iam::000000000000:role${role}`,
       context: { "aws:RequestedRegion": "us-east-1", "iam:PermissionsBoundary": boundaryArn },
@@ -48,7 +48,7 @@ describe("Crossplane of a fleet whose roles have a path", () => {
 
 it("a role is trusted by its ARN with its path", () => {
   const named = arns({ partition: "aws", accountId: "000000000000", region: "", rolePath: "/company/" });
-  expect(roleTrust({ partition: "aws", accountId: "000000000000" }, named.role("a")).Statement).toMatchObject([
+  expect(roleTrust({ partition: "aws", accountId: "000000000000" }, [named.role("a")]).Statement).toMatchObject([
     { Condition: { ArnEquals: { "aws:PrincipalArn": "arn:aws:iam::000000000000:role/company/a" } } },
   ]);
   expect(named.serviceLinkedRole("eks*")).toBe("arn:aws:iam::000000000000:role/aws-service-role/eks*");

@@ -105,6 +105,19 @@ describe("podIdentityTrust", () => {
     expect(lets(context(change))).toBe(false);
   });
 
+  it("admits each service account of a subject, and no other of its namespace", () => {
+    const subject = { namespace: "crossplane-system", serviceAccount: ["provider-aws-iam", "provider-aws-sqs"] };
+    const [{ Principal: _, ...several } = {} as Statement] = podIdentityTrust(arn, subject).Statement;
+    const admits = (serviceAccount: string, namespace = subject.namespace) =>
+      allowed(policy({ ...several, Resource: ["*"] }), {
+        ...{ action: "sts:AssumeRole", resource: "*" },
+        context: context({ "kubernetes-namespace": namespace, "kubernetes-service-account": serviceAccount }),
+      });
+    expect(subject.serviceAccount.map((name) => admits(name))).toEqual([true, true]);
+    expect([admits("provider-aws-rds"), admits("provider-aws-iam", "dns")]).toEqual([false, false]);
+    expect(() => podIdentityTrust(arn, { ...subject, serviceAccount: ["ok", "a*"] })).toThrow(RangeError);
+  });
+
   it("refuses an association that turns the tags off: nothing would say whose the pod is", () => {
     expect(lets({})).toBe(false);
   });
@@ -121,9 +134,13 @@ it("serviceTrust admits one AWS service", () => {
   ]);
 });
 
-it("roleTrust admits one role of the account, also when it is made again, and the tags of its session", () => {
+it("roleTrust admits roles of the account, also when they are made again, and the tags of their sessions", () => {
   const roleArn = "arn:aws-cn:iam::123456789012:role/fleet-hub-argocd";
-  expect(roleTrust({ partition: "aws-cn", accountId: "123456789012" }, roleArn).Statement).toEqual([
+  const scope = { partition: "aws-cn", accountId: "123456789012" };
+  expect(roleTrust(scope, [roleArn, `${roleArn}-2`]).Statement[0]?.Condition).toEqual({
+    ArnEquals: { "aws:PrincipalArn": [roleArn, `${roleArn}-2`] },
+  });
+  expect(roleTrust(scope, [roleArn]).Statement).toEqual([
     {
       Effect: "Allow",
       Principal: { AWS: "arn:aws-cn:iam::123456789012:root" },

@@ -187,7 +187,7 @@ const ofAccounts = [
   ...ofAccount("workloads.fleet.internal", workloadsScope, removedByWorkloads),
   ...ofAccount(
     "crossplane.fleet.internal",
-    [...crossplaneScope, { ...token, by: "system:serviceaccount:crossplane-system:provider-aws" }],
+    [...crossplaneScope, { ...token, by: "system:serviceaccount:crossplane-system:provider-aws-iam" }],
     removedByCrossplane,
   ),
 ];

@@ -5,6 +5,7 @@ import type { Spoke } from "../../../../functions/spoke/api.ts";
 import type { Hub } from "../../../../functions/spoke/hub.ts";
 import { readSettings, type Settings } from "../../../../functions/spoke/settings.ts";
 import { exampleMetadata } from "../../../../lib/bridge.ts";
+import { crossplaneServices } from "../../../../lib/names.ts";
 import { nodeDigest } from "../../../../lib/node-groups.ts";
 import { withDefaults } from "../../../../lib/openapi.ts";
 import { compositionInput, spokeSchema } from "./definition.ts";
@@ -36,7 +37,12 @@ export const hub: Hub = {
   },
   oidc: { provider: "oidc.example/id/HUB", providerArn: `arn:aws:iam::${account}:oidc-provider/oidc.example/id/HUB` },
   identities: {
-    crossplane: hubRole("crossplane", "crossplane-system"),
+    ...Object.fromEntries(
+      crossplaneServices.map((service) => [
+        `crossplane_${service}`,
+        hubRole(`crossplane-${service}`, "crossplane-system"),
+      ]),
+    ),
     external_secrets: hubRole("external-secrets", "flux-system"),
     helm_controller: hubRole("helm-controller", "flux-system"),
     kustomize_controller: hubRole("kustomize-controller", "flux-system"),
