@@ -31,7 +31,6 @@ export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<
     AWS_EC2_METADATA_DISABLED: "true",
     AWS_PAGER: "",
     KUBECONFIG: paths.kubeconfig,
-    FLEET_HELM: helmOf({ paths }),
     FLEET_SSH: sshOf({ paths }),
     FLEET_SURROUNDINGS: surroundingsOf({ paths }),
   };
@@ -50,9 +49,6 @@ export const sshOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, 
 
 /** What `fleet doctor` reads of the instance: stacks, authorities and addresses. */
 export const surroundingsOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "surroundings.json");
-
-/** The helm that Pulumi runs: it trusts the instance's CA, which signs for the chart mirror. */
-export const helmOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "helm");
 
 /** What only the instance knows. */
 export interface InstanceFacts {

@@ -10,7 +10,7 @@ import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { type ClusterAccess, notApplied, type Surroundings } from "../product.ts";
 import { productPaths, STACKS } from "../product-paths.ts";
 import { installPulumi, prepareStack, pulumiPaths } from "../pulumi/cli/index.ts";
-import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
+import { clientEnvironment } from "../registry/index.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
@@ -19,7 +19,7 @@ import { annotateAll, type Kubectl, kubectlFor, objects, unready, untilReady } f
 import { gitConfig } from "./git-method.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { mirrorConfig } from "./mirrors.ts";
-import { changeStack, helmOf, outputsOf, shellEnvironment, sshOf, surroundingsOf, writeOverrides } from "./pulumi.ts";
+import { changeStack, outputsOf, shellEnvironment, sshOf, surroundingsOf, writeOverrides } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
 import { webhookStep } from "./webhook-step.ts";
@@ -43,11 +43,7 @@ const toolsStep: Step<LocalFleet> = {
   run: async (fleet, report) => {
     const instance = fleet.instance();
     const toolchain = fleet.toolchain();
-    const plugins = await installPulumi(
-      pulumiPaths(instance.dir).home,
-      toolchain.bin("pulumi"),
-      instance.paths.caCertificate,
-    );
+    const plugins = await installPulumi(pulumiPaths(instance.dir).home, toolchain.bin, instance.paths.caCertificate);
     report(`plugins ${plugins.map(({ name, version, kind }) => `${name} ${version} (${kind})`).join(", ")}`);
     const { git, charts } = await choicesOf(instance);
     await writeOverrides(instance, fleet.stack, {
@@ -56,8 +52,6 @@ const toolsStep: Step<LocalFleet> = {
       mirrors: await mirrorConfig(instance, charts, await functionDigest(cacheRoot(), report)),
       chartsHost: CHARTS_HOST,
     });
-    // Pulumi's is not logged in: charts come with the credential that the stack gives, or not at all.
-    await writeScript(helmOf(instance), withVariables(trustEnvironment(instance), toolchain.bin("helm")));
     await writeSsh(instance);
     await writeSurroundings(instance);
     await writeShellFiles(

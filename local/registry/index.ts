@@ -124,12 +124,9 @@ export const chartsRegistry = (instance: Pick<Instance, "gatewayAddress">): stri
 export const credentialOf = (instance: Paths): Promise<RegistryCredential> =>
   registryCredential(instance, [pushHostOf(instance), hostOf(instance)]);
 
-/** Environment in which clients trust the registry, and are not logged in to it. */
-export const trustEnvironment = ({ paths }: Pick<Paths, "paths">) => ({ SSL_CERT_FILE: paths.caCertificate });
-
 /** Environment in which crane and helm trust the registry and are logged in to it. */
 export const clientEnvironment = (instance: Paths): Record<string, string> => ({
-  ...trustEnvironment(instance),
+  SSL_CERT_FILE: instance.paths.caCertificate,
   DOCKER_CONFIG: clientFolder(instance),
   HELM_REGISTRY_CONFIG: clientConfig(instance),
 });

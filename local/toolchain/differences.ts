@@ -1,7 +1,7 @@
 import { PROVIDER_API, PROVIDER_VERSIONS } from "../crossplane/packages/provider.ts";
 import { charts, kubernetesVersions } from "../product.ts";
 import { addonNames, addonOf, addonVersion } from "./addons.ts";
-import { externalSecretsGroup, mainGroup } from "./go-groups.ts";
+import { externalSecretsGroup, kubernetesSdkVersion, mainGroup, pulumiKubernetesGroup } from "./go-groups.ts";
 import { versionOf } from "./go-mod.ts";
 
 /** A part of which the local stack runs another version than production. */
@@ -13,6 +13,10 @@ export interface Difference {
 }
 
 const module = (path: string): string => versionOf(mainGroup.mod, path).replace(/^v/, "");
+
+/** The commit of a module version such as `v4.0.0-20260115033456-f47bc2d6f199`, with its day. */
+const providerDate = (version: string): string =>
+  version.replace(/^.*-(\d{4})(\d\d)(\d\d)\d{6}-(\w+)$/, "commit $4 of $1-$2-$3");
 
 /** Parts that could differ, with what runs in both. */
 const parts = (): Difference[] => [
@@ -33,6 +37,12 @@ const parts = (): Difference[] => [
     production: charts.externalSecrets.version,
     local: versionOf(externalSecretsGroup.mod, "github.com/external-secrets/external-secrets").replace(/^v/, ""),
     why: "the newest that builds from Go modules; the same API, external-secrets.io/v1",
+  },
+  {
+    part: "Pulumi's Kubernetes provider",
+    production: kubernetesSdkVersion,
+    local: providerDate(versionOf(pulumiKubernetesGroup.mod, "github.com/pulumi/pulumi-kubernetes/provider/v4")),
+    why: `upstream's newest commit that the Go proxy serves, about 4.25; it calls itself ${kubernetesSdkVersion}, so that the engine finds it`,
   },
   {
     part: "Crossplane's AWS providers",

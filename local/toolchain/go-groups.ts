@@ -1,9 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { compare } from "../product.ts";
 import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
 import { type Patch, readPatches } from "./patches.ts";
 
+/** Of npm's @pulumi/kubernetes. */
+export const { version: kubernetesSdkVersion } = createRequire(import.meta.url)("@pulumi/kubernetes/package.json") as {
+  version: string;
+};
 const here = join(import.meta.dirname, "go");
 
 /** Programs that are built from one go.mod, in one `go build`: shared packages are compiled once. */
@@ -55,8 +60,19 @@ export const externalSecretsGroup = goGroup("external-secrets", () => ({}));
 export const podinfoGroup = goGroup("podinfo", () => ({}));
 /** What enforces NetworkPolicies on a node. */
 const networkPolicyGroup = goGroup("network-policy", () => ({}));
+/** Pulumi's provider. It calls itself as npm's SDK does: the engine looks for the plugin of that version. */
+export const pulumiKubernetesGroup = goGroup("pulumi-kubernetes", () => ({
+  // Makefile
+  "github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version": kubernetesSdkVersion,
+}));
 
-export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup, podinfoGroup, networkPolicyGroup];
+export const goGroups: readonly GoGroup[] = [
+  mainGroup,
+  externalSecretsGroup,
+  podinfoGroup,
+  networkPolicyGroup,
+  pulumiKubernetesGroup,
+];
 
 const addonGroup = (name: string, variables: Variables): GoGroup => goGroup(name, variables, true);
 

@@ -31,7 +31,7 @@ test.each([
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
   };
-  const project = await makeProject(toolchain.bin("pulumi"), env, example(name));
+  const project = await makeProject(toolchain.bin, env, example(name));
   try {
     const { code, changes, text } = await project.run("preview");
     expect(code, text).toBe(0);

@@ -82,7 +82,7 @@ new aws.iam.Role("reader", {
   let project: Project;
   beforeAll(async () => {
     const toolchain = await ensureToolchain();
-    project = await makeProject(toolchain.bin("pulumi"), cloudEnvironment(instance));
+    project = await makeProject(toolchain.bin, cloudEnvironment(instance));
     await project.command("config", "set", "aws:region", "us-east-1");
   });
   afterAll(() => project?.remove());

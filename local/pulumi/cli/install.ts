@@ -8,38 +8,49 @@ import { writeAtomic } from "../../instance/files.ts";
 import { CHECKOUT } from "../../product-paths.ts";
 import { openSdk } from "../framework/shape.ts";
 
-/** The packages that this project has stand-ins for. Each serves the version of its npm SDK. */
+/** Each serves the version of its npm SDK. */
 const PLUGINS = ["aws", "eks", "kubernetes", "random", "tls"] as const;
 
 /** A plugin as installed. */
 export interface InstalledPlugin {
   readonly name: string;
   readonly version: string;
-  /** `stand-in`: local/pulumi/<name>; `official`: the one in the user's own Pulumi home. */
-  readonly kind: "stand-in" | "official";
+  /** `stand-in`: local/pulumi/<name>; `built`: upstream's, from the toolchain; `official`: the one in the user's own Pulumi home. */
+  readonly kind: "stand-in" | "built" | "official";
 }
+
+/** Where the toolchain has a program: `pulumi` and `pulumi-resource-kubernetes` are asked for. */
+export type ProgramPath = (name: string) => string;
 
 /**
  * Installs everything into a Pulumi home. Idempotent.
- * @param pulumi the built CLI. It is linked (or copied) into the home, because the engine looks for the language host beside itself.
+ * @param program its CLI is linked (or copied) into the home, because the engine looks for the language host beside itself.
  * @param caCertificate see {@link installPlugins}.
  */
-export async function installPulumi(home: string, pulumi: string, caCertificate?: string): Promise<InstalledPlugin[]> {
+export async function installPulumi(
+  home: string,
+  program: ProgramPath,
+  caCertificate?: string,
+): Promise<InstalledPlugin[]> {
   const bin = path.join(home, "bin");
   await mkdir(bin, { recursive: true });
-  await placeBinary(pulumi, path.join(bin, "pulumi"));
+  await placeBinary(program("pulumi"), path.join(bin, "pulumi"));
   await writeScript(path.join(bin, "pulumi-language-nodejs"), standIn("local/pulumi/language-host/main.ts"));
-  return installPlugins(home, caCertificate);
+  return installPlugins(home, program, caCertificate);
 }
 
 /**
  * Installs the provider plugins into a Pulumi home. Idempotent.
  *
  * With `FLEET_PULUMI_PLUGINS=official` every plugin that is installed in the user's own Pulumi home (`~/.pulumi/plugins`, in the
- * version of the npm SDK) is used in place of its stand-in; where it is missing, the stand-in stays.
- * @param caCertificate file with the only CA that official plugins trust: the instance's, which signs for its AWS API and charts.
+ * version of the npm SDK) is used in place of ours; where it is missing, ours stays.
+ * @param caCertificate file with the only CA that upstream's plugins trust: the instance's, which signs for its AWS API and charts.
  */
-export async function installPlugins(home: string, caCertificate?: string): Promise<InstalledPlugin[]> {
+export async function installPlugins(
+  home: string,
+  programPath: ProgramPath,
+  caCertificate?: string,
+): Promise<InstalledPlugin[]> {
   const official = wantsOfficial();
   const installed: InstalledPlugin[] = [];
   for (const name of PLUGINS) {
@@ -48,16 +59,17 @@ export async function installPlugins(home: string, caCertificate?: string): Prom
     const folder = path.join(home, "plugins", plugin);
     const program = `pulumi-resource-${name}`;
     const found = path.join(homedir(), ".pulumi", "plugins", plugin);
-    const kind = official && isInstalled(found, program) ? "official" : "stand-in";
+    const ours = name === "kubernetes" ? "built" : "stand-in";
+    const kind = official && isInstalled(found, program) ? "official" : ours;
     // The engine skips links, so the folder is a real one (tryPlugin in sdk/go/common/workspace/plugins.go of Pulumi 3.250.0).
     if (await isLink(folder)) await rm(folder);
     await mkdir(folder, { recursive: true });
     if (kind === "official") await linkFiles(found, folder, program);
     else await removeLinks(folder);
     const words =
-      kind === "official"
-        ? trusting(caCertificate, path.join(found, program))
-        : standIn(`local/pulumi/${name}/main.ts`);
+      kind === "stand-in"
+        ? standIn(`local/pulumi/${name}/main.ts`)
+        : upstreams(home, kind === "built" ? programPath(program) : path.join(found, program), caCertificate);
     await writeScript(path.join(folder, program), words);
     installed.push({ name, version, kind });
   }
@@ -88,9 +100,14 @@ async function removeLinks(folder: string): Promise<void> {
   await Promise.all(links.map(({ name }) => rm(path.join(folder, name))));
 }
 
-/** The words that start a program written in Go so that it trusts one CA alone. */
-function trusting(caCertificate: string | undefined, program: string): string[] {
-  return caCertificate === undefined ? [program] : withVariables({ SSL_CERT_FILE: caCertificate }, program);
+/** The words that start a plugin of upstream's so that it trusts one CA alone and keeps nothing in the user's folders for Helm. */
+function upstreams(home: string, program: string, caCertificate: string | undefined): string[] {
+  const helm = (folder: string) => path.join(home, "helm", folder);
+  const variables = { HELM_CACHE_HOME: helm("cache"), HELM_CONFIG_HOME: helm("config"), HELM_DATA_HOME: helm("data") };
+  return withVariables(
+    { ...variables, ...(caCertificate === undefined ? {} : { SSL_CERT_FILE: caCertificate }) },
+    program,
+  );
 }
 
 /** The words that start a file of this checkout with our Node. */

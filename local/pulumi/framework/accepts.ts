@@ -16,7 +16,7 @@ export interface CheckFailure {
 }
 
 /** What {@link checkInputs} asks a shape; nothing is required by default. */
-type Allowed = Pick<ResourceShape, "token" | "source" | "inputs" | "open"> & {
+type Allowed = Pick<ResourceShape, "token" | "source" | "inputs"> & {
   readonly required?: readonly string[] | undefined;
 };
 
@@ -27,7 +27,7 @@ type Allowed = Pick<ResourceShape, "token" | "source" | "inputs" | "open"> & {
 export function checkInputs(shape: Allowed, accepts: readonly string[] | undefined, inputs: PropertyMap) {
   const failures: CheckFailure[] = [];
   for (const [name, value] of Object.entries(inputs)) {
-    if (!shape.open && !shape.inputs.includes(name)) failures.push(notInSdk(shape, name));
+    if (!shape.inputs.includes(name)) failures.push(notInSdk(shape, name));
     else if (accepts) checkMember(shape.token, name, name, value, accepts, failures);
   }
   for (const name of shape.required ?? []) {

@@ -42,5 +42,5 @@ export function checkConfig<S>(provider: ProviderDefinition<S>, config: Property
 export function diffConfig<S>(provider: ProviderDefinition<S>, before: PropertyMap, after: PropertyMap): Diff {
   const shape = provider.sdk.provider();
   const [olds, news] = [decodeConfig(shape, before), decodeConfig(shape, after)];
-  return provider.diffConfig?.(olds, news) ?? diffInputs(olds, news, { replaceOn: [] });
+  return diffInputs(olds, news, { replaceOn: [] });
 }

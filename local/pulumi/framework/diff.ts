@@ -72,8 +72,3 @@ function join(path: string, key: string): string {
   if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path ? `${path}.${key}` : key;
 }
-
-/** The same changes, each of which needs a new resource. */
-export function replacing(properties: Diff["properties"]): Diff["properties"] {
-  return Object.fromEntries(Object.entries(properties).map(([path, diff]) => [path, { ...diff, replace: true }]));
-}

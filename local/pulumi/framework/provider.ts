@@ -119,8 +119,6 @@ export interface ResourceDefinition<S> {
   /** Outputs that an update may change: unknown in its preview. The others keep their values. */
   readonly changedByUpdate?: readonly string[];
   check?(request: CheckRequest<S>): CheckResult | Promise<CheckResult>;
-  /** What is recorded on top of the outputs of a real operation, e.g. for the official plugin. `inputs` and `state` have their secret marks. */
-  recorded?(inputs: PropertyMap, state: PropertyMap): PropertyMap;
   /** In place of the comparison of inputs by the rules above. */
   diff?(request: DiffRequest<S>): Diff | Promise<Diff>;
   /** Outputs that a preview shows, in place of inputs plus unknown outputs. */
@@ -150,15 +148,11 @@ export interface ProviderDefinition<S> {
   readonly accepts?: readonly string[];
   /** Extra checks of the configuration; values may be unknown in previews. */
   checkConfig?(config: PropertyMap): readonly CheckFailure[];
-  /** Changes that need every resource of the provider to be replaced are marked `replace`. Missing: none do. */
-  diffConfig?(olds: PropertyMap, news: PropertyMap): Diff;
   /** Called once before any resource call; `config` is plain, JSON-encoded values are decoded. */
   configure(config: JsonMap): S | Promise<S>;
   /** The definition of a type, undefined when the stand-in does not have it. */
   resource(token: string): ResourceDefinition<S> | undefined;
-  /** Tokens of all implemented types, for the message that refuses others (a family may be described in words). */
+  /** Tokens of all implemented types, for the message that refuses others. */
   readonly resources: readonly string[];
   readonly functions?: Readonly<Record<string, FunctionDefinition<S>>>;
-  /** Called at the end, e.g. to remove temporary files. */
-  close?(session: S | undefined): void | Promise<void>;
 }

@@ -111,11 +111,11 @@ export function resourceCalls<S>({ provider, session, signal, log }: Calls<S>) {
           const shown = own ?? previewOfCreate(definition, inputs);
           return response.setProperties(encode(recordedOutputs(definition, shown, [inputs])));
         }
-        const start = { inputs, state: {}, sources: [inputs] };
+        const start = { inputs, sources: [inputs] };
         const { id, outputs } = await recording<S, Created>(definition, start, () =>
           definition.create({ ...context, inputs: plainMap(inputs) }),
         );
-        return response.setId(id).setProperties(encode(checkpoint(definition, outputs, start)));
+        return response.setId(id).setProperties(encode(recordedOutputs(definition, outputs, start.sources)));
       },
     ),
 
@@ -126,7 +126,7 @@ export function resourceCalls<S>({ provider, session, signal, log }: Calls<S>) {
         const id = request.getId();
         const imported = Object.keys(recorded).length === 0 && Object.keys(state).length === 0;
         const rawInputs = imported ? undefined : withoutBookkeeping(recorded);
-        const start = { inputs: recorded, state, sources: [recorded, state] };
+        const start = { inputs: recorded, sources: [recorded, state] };
         const inputs = rawInputs && plainMap(rawInputs);
         const current = await recording<S, Current | undefined>(definition, start, () =>
           definition.read({ ...context, id, state: plainMap(state), inputs, rawInputs }),
@@ -141,7 +141,7 @@ export function resourceCalls<S>({ provider, session, signal, log }: Calls<S>) {
         const now = { ...mirrorSecrets(found, recorded), ...(defaults !== undefined && { [DEFAULTS_KEY]: defaults }) };
         return response
           .setId(current.id ?? id)
-          .setProperties(encode(checkpoint(definition, outputs, { ...start, inputs: now })))
+          .setProperties(encode(outputs))
           .setInputs(encode(now));
       },
     ),
@@ -163,12 +163,12 @@ export function resourceCalls<S>({ provider, session, signal, log }: Calls<S>) {
         const change = definition.update?.bind(definition);
         if (!change)
           throw new ProviderError(status.FAILED_PRECONDITION, `${context.urn} cannot be updated, only replaced`);
-        const start = { inputs, state, sources: [inputs] };
+        const start = { inputs, sources: [inputs] };
         const plain = { oldInputs: plainMap(oldInputs), state: plainMap(state), inputs: plainMap(inputs) };
         const outputs = await recording<S, PropertyMap>(definition, start, () =>
           change({ ...context, id: request.getId(), ...plain }),
         );
-        return response.setProperties(encode(checkpoint(definition, outputs, start)));
+        return response.setProperties(encode(recordedOutputs(definition, outputs, start.sources)));
       },
     ),
 
@@ -217,15 +217,8 @@ function fillIn<S>(definition: ResourceDefinition<S>, olds: PropertyMap, given: 
 /** What an operation starts from, with secret marks. */
 interface Start {
   readonly inputs: PropertyMap;
-  readonly state: PropertyMap;
   /** Where the outputs get their marks from. */
   readonly sources: readonly PropertyMap[];
-}
-
-/** What is recorded of a resource after a real operation. */
-function checkpoint<S>(definition: ResourceDefinition<S>, outputs: PropertyMap, start: Start): PropertyMap {
-  const own = definition.recorded?.(withoutBookkeeping(start.inputs), start.state);
-  return { ...recordedOutputs(definition, outputs, start.sources), ...own };
 }
 
 /** Runs an operation; the state of a resource that exists but isn't ready is recorded like any other. */
@@ -239,7 +232,7 @@ async function recording<S, T>(
   } catch (error) {
     if (!(error instanceof ResourceNotReadyError)) throw error;
     const inputs = error.inputs ? mirrorSecrets(error.inputs, start.inputs) : start.inputs;
-    const outputs = checkpoint(definition, error.outputs, { ...start, inputs });
+    const outputs = recordedOutputs(definition, error.outputs, start.sources);
     throw new ResourceNotReadyError(error.id, outputs, error.reasons, error.inputs && inputs);
   }
 }

@@ -81,9 +81,8 @@ function makeService<S>(provider: ProviderDefinition<S>, startAddress: string | 
       return new emptypb.Empty();
     }),
   };
-  const close = async () => {
+  const close = () => {
     abort.abort(new Error("the engine is gone"));
-    await provider.close?.(configured?.session);
     engine.close();
   };
   return { implementation, close, who, log: () => engine.log("") };
@@ -96,16 +95,16 @@ function makeService<S>(provider: ProviderDefinition<S>, startAddress: string | 
 export async function serveProvider<S>(provider: ProviderDefinition<S>): Promise<void> {
   const { implementation, close, who, log } = makeService(provider, engineAddress());
   const { server, port } = await listen(providergrpc.ResourceProviderService, implementation, who);
-  const stop = async (code: number) => {
-    await close();
+  const stop = (code: number) => {
+    close();
     server.forceShutdown();
     process.exit(code);
   };
-  onEnd(() => void stop(0));
+  onEnd(() => stop(0));
   const uncaught = (error: unknown) => {
     log().warning(`${who}: unexpected error: ${fullMessage(error)}`);
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    void stop(1);
+    stop(1);
   };
   process.on("unhandledRejection", uncaught);
   process.on("uncaughtException", uncaught);

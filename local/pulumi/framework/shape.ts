@@ -19,8 +19,6 @@ export interface ResourceShape {
   /** Outputs that are not also inputs. */
   readonly outputs: readonly string[];
   readonly secretOutputs: readonly string[];
-  /** Any other input is allowed too: the service itself refuses what it doesn't know (custom resources). */
-  readonly open?: boolean;
   /** Inputs that the SDK sends JSON-encoded (provider configuration only). */
   readonly json: readonly string[];
 }
@@ -73,8 +71,7 @@ function fileOf(folder: string, name: string, token: string): string | undefined
   const [pkg, module, type] = token.split(":");
   if (pkg !== name || !module || !type || !/^[\w./-]+$/.test(module) || !/^\w+$/.test(type)) return undefined;
   const camel = (type[0] as string).toLowerCase() + type.slice(1);
-  // Kubernetes groups lose their domain in folder names: networking.k8s.io/v1 is networking/v1.
-  const base = module.replace(/^index\/?/, "").replace(/^([^./]+)\.[^/]*\//, "$1/");
+  const base = module.replace(/^index\/?/, "");
   const candidates = [base, path.posix.join(base, camel), path.posix.join(base, type)];
   return candidates
     .filter((candidate) => candidate !== "" && !candidate.includes(".."))

@@ -84,10 +84,6 @@ export function plainMap(map: PropertyMap, path = ""): JsonMap {
   return result;
 }
 
-/** A text that says something: undefined where there is none, or an empty one. */
-export const givenText = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
-
 /** A value in words: strings as they are, nothing as an empty text, everything else as JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === "string") return value;

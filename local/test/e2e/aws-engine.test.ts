@@ -32,7 +32,7 @@ let project: Project;
 beforeAll(async () => {
   const { accessKeyId, secretAccessKey } = await account.iam.config.credentials();
   const toolchain = await ensureToolchain();
-  project = await makeProject(toolchain.bin("pulumi"), {
+  project = await makeProject(toolchain.bin, {
     AWS_ENDPOINT_URL: instance.awsEndpoint,
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,

@@ -30,7 +30,7 @@ export const privateKey = key.privateKeyPem;
 let project: Project;
 beforeAll(async () => {
   const toolchain = await ensureToolchain();
-  project = await makeProject(toolchain.bin("pulumi"));
+  project = await makeProject(toolchain.bin);
   await project.write(program());
   await project.command("config", "set", "--secret", "secret", "a-configured-secret");
 });
@@ -39,7 +39,7 @@ afterAll(() => project?.remove());
 test("the engine takes the stand-ins, and official plugins in their place where these are installed and asked for", async () => {
   const root = await mkdtemp(path.join(tmpdir(), "fleet-plugins-"));
   // With another home it would be built there.
-  const program = (await ensureToolchain()).bin("pulumi");
+  const program = (await ensureToolchain()).bin;
   const { HOME, FLEET_PULUMI_PLUGINS } = process.env;
   try {
     const { home, binary } = pulumiPaths(root);
@@ -68,7 +68,7 @@ test("the engine takes the stand-ins, and official plugins in their place where 
 });
 
 test("an older version of a plugin, as a component may ask for it, is served by the installed one and changes nothing later", async () => {
-  const older = await makeProject((await ensureToolchain()).bin("pulumi"));
+  const older = await makeProject((await ensureToolchain()).bin);
   const asking = (options: string) => `
 import * as random from "@pulumi/random";
 export const { length } = new random.RandomPassword("password", { length: 20 }, ${options});

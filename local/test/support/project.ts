@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { CHECKOUT } from "../../product-paths.ts";
 import { installPulumi, pulumiPaths, runPulumi } from "../../pulumi/cli/index.ts";
+import type { ProgramPath } from "../../pulumi/cli/install.ts";
 
 /** What an operation did. */
 interface Outcome {
@@ -48,7 +49,7 @@ const empty: Layout = async (root) => {
 
 /** Makes a project. `env` is that of the engine and its plugins. */
 export async function makeProject(
-  pulumi: string,
+  program: ProgramPath,
   env: Readonly<Record<string, string>> = {},
   layout: Layout = empty,
 ): Promise<Project> {
@@ -56,7 +57,7 @@ export async function makeProject(
   const root = await mkdtemp(path.join(tmpdir(), "fleet-project ä's #1 %41-"));
   const dir = path.join(root, "instance");
   const home = await layout(root);
-  await installPulumi(pulumiPaths(dir).home, pulumi);
+  await installPulumi(pulumiPaths(dir).home, program);
   const pulumiRun = async (args: readonly string[]) => {
     const lines: string[] = [];
     const onLine = (line: string) => void lines.push(line);

@@ -28,7 +28,7 @@ export async function ownStack(
     AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "",
     AWS_REGION: REGION,
   };
-  const project = await makeProject((await ensureToolchain()).bin("pulumi"), environment, layoutOf(name));
+  const project = await makeProject((await ensureToolchain()).bin, environment, layoutOf(name));
   await project.command("config", "set", "aws:region", REGION);
   await project.command("config", "set", "fleet", "fleet");
   await project.command("config", "set", "--path", "aws:allowedAccountIds[0]", account);

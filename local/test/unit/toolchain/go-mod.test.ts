@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { openSdk } from "../../../pulumi/framework/shape.ts";
 import { moduleDir } from "../../../toolchain/go.ts";
 import { goGroups } from "../../../toolchain/go-groups.ts";
 import { parseGoMod, programName, versionOf } from "../../../toolchain/go-mod.ts";
@@ -53,7 +54,7 @@ describe("the toolchain's own modules", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test.each(["external-secrets", "podinfo", "network-policy"])(
+  test.each(["external-secrets", "podinfo", "network-policy", "pulumi-kubernetes"])(
     "of %s share main's versions, so that nothing they share is compiled twice",
     (name) => {
       const [main, other] = ["main", name].map((one) => goGroups.find((group) => group.name === one)?.mod);
@@ -68,6 +69,9 @@ describe("the toolchain's own modules", () => {
     expect(flags).toContain("-X k8s.io/component-base/version.gitVersion=v1.36.4");
     expect(flags).toContain("-X k8s.io/component-base/version.gitMinor=36");
     expect(flags).toContain("-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.276.0");
+    // The plugin's folder has the SDK's version.
+    const { version } = openSdk("kubernetes");
+    expect(flags).toContain(`-X github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version=${version}`);
   });
 
   test("name every image as charts and manifests do", () =>

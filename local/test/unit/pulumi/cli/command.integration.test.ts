@@ -22,7 +22,11 @@ import { pulumiEnvironment, pulumiPaths } from "../../../../pulumi/cli/paths.ts"
 import { prepareStack } from "../../../../pulumi/cli/stack.ts";
 import { openSdk } from "../../../../pulumi/framework/shape.ts";
 
+/** A plugin that tells which CA it trusts, where Helm's charts go and what it was given. */
+const PRINTS = '#!/bin/sh\necho "trusts $SSL_CERT_FILE, keeps charts in $HELM_CACHE_HOME, got $*"\n';
+
 let dir: string;
+const programOf = (name: string) => path.join(dir, name === "pulumi" ? "fake-pulumi" : name);
 beforeEach(async () => {
   dir = mkdtempSync(path.join(tmpdir(), "pulumi-cli-"));
   const cli = path.join(dir, "fake-pulumi");
@@ -40,7 +44,7 @@ echo "home $PULUMI_HOME stack $PULUMI_STACK"; echo oops >&2; exit 3
 `.replace("exit 3", 'case "$1" in stack) exit 0;; *) exit 3;; esac'),
     { mode: 0o755 },
   );
-  await installPulumi(pulumiPaths(dir).home, cli);
+  await installPulumi(pulumiPaths(dir).home, programOf);
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -169,10 +173,11 @@ test("output comes line by line with the exit code", async () => {
 describe("provider plugins", () => {
   const { HOME, FLEET_PULUMI_PLUGINS } = process.env;
   const names = ["aws", "eks", "kubernetes", "random", "tls"];
+  const standIns = names.filter((name) => name !== "kubernetes");
   const wants = (choice: string) => Object.assign(process.env, { FLEET_PULUMI_PLUGINS: choice });
   const userPlugins = () => path.join(dir, "user", ".pulumi", "plugins");
   const certificate = () => path.join(dir, "it's the ca.crt");
-  const install = () => installPlugins(pulumiPaths(dir).home, certificate());
+  const install = () => installPlugins(pulumiPaths(dir).home, programOf, certificate());
   const kinds = async (kind: string) => (await install()).filter((plugin) => plugin.kind === kind).map((p) => p.name);
 
   beforeEach(() => Object.assign(process.env, { HOME: path.join(dir, "user"), FLEET_PULUMI_PLUGINS: "" }));
@@ -183,13 +188,7 @@ describe("provider plugins", () => {
     const { version } = openSdk(name);
     const folder = path.join(userPlugins(), `resource-${name}-v${version}`);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(
-      path.join(folder, `pulumi-resource-${name}`),
-      '#!/bin/sh\necho "official, trusts $SSL_CERT_FILE, got $*"\n',
-      {
-        mode: 0o755,
-      },
-    );
+    writeFileSync(path.join(folder, `pulumi-resource-${name}`), PRINTS, { mode: 0o755 });
     writeFileSync(path.join(folder, "README.md"), "beside it");
     return folder;
   }
@@ -210,13 +209,24 @@ describe("provider plugins", () => {
 
   test("are the stand-ins, in the versions of the SDKs, beside our language host", async () => {
     official("tls");
-    expect(await kinds("stand-in")).toEqual(names);
+    expect(await kinds("stand-in")).toEqual(standIns);
     expect(readFileSync(path.join(pulumiPaths(dir).home, "bin", "pulumi-language-nodejs"), "utf8")).toContain(
       path.join(CHECKOUT, "local/pulumi/language-host/main.ts"),
     );
     expect([...engineFinds().keys()].sort()).toEqual(names);
-    for (const [name, program] of engineFinds())
-      expect(readFileSync(program, "utf8")).toContain(path.join(CHECKOUT, `local/pulumi/${name}/main.ts`));
+    for (const name of standIns)
+      expect(readFileSync(engineFinds().get(name) ?? "", "utf8")).toContain(
+        path.join(CHECKOUT, `local/pulumi/${name}/main.ts`),
+      );
+  });
+
+  test("are, of kubernetes, the toolchain's, which trusts the instance's CA and keeps nothing in the user's folders for Helm", async () => {
+    writeFileSync(programOf("pulumi-resource-kubernetes"), PRINTS, { mode: 0o755 });
+    expect(await kinds("built")).toEqual(["kubernetes"]);
+    const home = pulumiPaths(dir).home;
+    expect(execFileSync(engineFinds().get("kubernetes") ?? "", ["127.0.0.1:1"], { encoding: "utf8" })).toBe(
+      `trusts ${certificate()}, keeps charts in ${path.join(home, "helm", "cache")}, got 127.0.0.1:1\n`,
+    );
   });
 
   test("are official ones where these are installed, trust the instance's CA, and make place for the stand-ins again", async () => {
@@ -228,12 +238,12 @@ describe("provider plugins", () => {
     expect([...engineFinds().keys()].sort()).toEqual(names);
     const program = engineFinds().get("tls") ?? "";
     expect(execFileSync(program, ["127.0.0.1:1"], { encoding: "utf8" })).toBe(
-      `official, trusts ${certificate()}, got 127.0.0.1:1\n`,
+      `trusts ${certificate()}, keeps charts in ${path.join(pulumiPaths(dir).home, "helm", "cache")}, got 127.0.0.1:1\n`,
     );
     expect(readFileSync(path.join(path.dirname(program), "README.md"), "utf8")).toBe("beside it");
     expect(await kinds("official")).toEqual(["tls"]);
     wants("");
-    expect(await kinds("stand-in")).toEqual(names);
+    expect(await kinds("stand-in")).toEqual(standIns);
     expect(readFileSync(program, "utf8")).toContain("local/pulumi/tls/main.ts");
     expect(readdirSync(path.dirname(program))).toEqual(["pulumi-resource-tls"]);
     expect(readdirSync(tls).sort()).toEqual(["README.md", "pulumi-resource-tls"]);
@@ -247,7 +257,7 @@ describe("provider plugins", () => {
     wants("official");
     expect(await kinds("official")).toEqual(["tls"]);
     expect(engineFinds().has("tls")).toBe(true);
-    expect(readFileSync(path.join(tls, "pulumi-resource-tls"), "utf8")).toContain("official, trusts");
+    expect(readFileSync(path.join(tls, "pulumi-resource-tls"), "utf8")).toContain("trusts");
   });
 
   test("are a choice of two", async () => {
