@@ -4,7 +4,7 @@ import { open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Instance, readFolder, readJson, writeAtomic } from "../instance/index.ts";
-import { kill, statOf } from "../instance/processes.ts";
+import { allProcesses, kill, killAll, statOf } from "../instance/processes.ts";
 
 /** A change to the stack that runs on its own: it goes on when the command that started it is killed. */
 interface StackOperation {
@@ -19,6 +19,8 @@ interface StackOperation {
 
 const POLL_MS = 200;
 const CANCEL_SECONDS = 120;
+/** What the kernel calls a provider's process: 15 letters of its program's name. */
+const PROVIDER = "pulumi-resource";
 
 const recordOf = (instance: Instance) => join(instance.paths.pulumi, "operation.json");
 
@@ -85,6 +87,13 @@ async function follow(
 }
 
 /**
+ * Ends the providers of an operation that was killed: they would go on with what they were asked for, up to five minutes, until they look
+ * for the engine (sdk/v3/go/pulumi/provider/main.go of Pulumi 3.276.0, Healthcheck). They are in the session that the operation began.
+ */
+const endProviders = (operation: number): Promise<void> =>
+  killAll(() => allProcesses().filter(({ session, command }) => session === operation && command === PROVIDER));
+
+/**
  * Waits for the operation that an interrupted command left behind, if there is one, and shows its output from the beginning. It goes
  * on when `signal` ends the wait.
  */
@@ -98,6 +107,8 @@ export async function awaitOperation(
     onLine(`${left.title} of an interrupted command still runs (process ${left.pid}): waiting for its end`);
     await follow(left.log, left.offset, async () => (await running(instance)) === undefined, onLine, signal);
   }
+  const ended = await readJson<StackOperation>(recordOf(instance));
+  if (ended !== undefined) await endProviders(ended.pid);
   await rm(recordOf(instance), { force: true });
 }
 
@@ -111,6 +122,7 @@ export async function cancelOperation(instance: Instance, report: (line: string)
     while ((await running(instance)) !== undefined && Date.now() < deadline) await sleep(POLL_MS);
     if ((await running(instance)) !== undefined) kill(-left.pid);
     while ((await running(instance)) !== undefined) await sleep(POLL_MS);
+    await endProviders(left.pid);
   }
   await rm(recordOf(instance), { force: true });
 }
@@ -174,6 +186,7 @@ export async function runOperation(
     process.off("SIGINT", cancel).off("SIGTERM", cancel);
     signal?.removeEventListener("abort", end);
     clearTimeout(force);
+    if (child.pid !== undefined) await endProviders(child.pid);
     await rm(recordOf(instance), { force: true });
   }
 }

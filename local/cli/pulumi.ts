@@ -170,6 +170,7 @@ export async function readPulumi(instance: Instance, args: readonly string[]): P
  * Runs a Pulumi command that changes the stack, after what an interrupted one left: a running one is waited for, the lock
  * of one that is gone is removed. Rejects when it fails, with where its log is.
  * @param signal cancels the command
+ * @param recover puts right what an interrupted Pulumi left
  */
 export async function changeStack(
   instance: Instance,
@@ -177,6 +178,7 @@ export async function changeStack(
   args: readonly string[],
   report: Report,
   signal?: AbortSignal,
+  recover: () => Promise<void> = async () => {},
 ): Promise<void> {
   const onLine = (line: string) => isNoise(line) || report(line, /\bwarning:/.test(line));
   const common = ["--stack", stack, "--yes"];
@@ -184,6 +186,7 @@ export async function changeStack(
   if (await isLockStale(instance)) {
     onLine("removing the lock that an interrupted Pulumi left");
     await readPulumi(instance, ["cancel", ...common]);
+    await recover();
   }
   const title = `pulumi ${args[0]}`;
   const spec = await pulumiOn(instance, [...args, ...common, "--non-interactive"]);

@@ -7,7 +7,7 @@ import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registerDeployKeys } from "../git/index.ts";
 import { withVariables } from "../instance/command.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
-import { type ClusterAccess, notApplied, type Surroundings } from "../product.ts";
+import { type ClusterAccess, fleetNames, notApplied, type Surroundings } from "../product.ts";
 import { productPaths, STACKS } from "../product-paths.ts";
 import { installPulumi, prepareStack, pulumiPaths } from "../pulumi/cli/index.ts";
 import { clientEnvironment } from "../registry/index.ts";
@@ -17,11 +17,20 @@ import { choicesOf } from "./choices.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { annotateAll, type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { gitConfig } from "./git-method.ts";
+import { settleReleases } from "./interrupted-releases.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { mirrorConfig } from "./mirrors.ts";
-import { changeStack, outputsOf, shellEnvironment, sshOf, surroundingsOf, writeOverrides } from "./pulumi.ts";
+import {
+  changeStack,
+  fleetNameOf,
+  outputsOf,
+  shellEnvironment,
+  sshOf,
+  surroundingsOf,
+  writeOverrides,
+} from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
-import type { Step } from "./steps.ts";
+import type { Report, Step } from "./steps.ts";
 import { webhookStep } from "./webhook-step.ts";
 
 const LOCAL = join(import.meta.dirname, "..");
@@ -91,9 +100,22 @@ async function writeSurroundings(instance: Instance): Promise<void> {
 
 const upStep: Step<LocalFleet> = {
   name: "bring up the hub: pulumi up",
-  run: (fleet, report, signal) =>
-    changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview", "--suppress-outputs"], report, signal),
+  run: (fleet, report, signal) => {
+    const flags = ["up", "--skip-preview", "--suppress-outputs"];
+    return changeStack(fleet.instance(), fleet.stack, flags, report, signal, () => recoverReleases(fleet, report));
+  },
 };
+
+/** Settles what an interrupted update left of the hub's releases; nothing while there is no hub that can be reached. */
+async function recoverReleases(fleet: LocalFleet, report: Report): Promise<void> {
+  const instance = fleet.instance();
+  const { hubCluster } = fleetNames(await fleetNameOf(fleet.stack));
+  const clusters = reachable(await clustersOf(instance));
+  if (!clusters.some(({ name }) => name === hubCluster)) return;
+  await kubeconfigStep.run(fleet, report);
+  const helm = ["--kubeconfig", instance.paths.kubeconfig, "--kube-context", hubCluster];
+  await settleReleases(instance, fleet.stack, [fleet.toolchain().bin("helm"), ...helm], report);
+}
 
 /** The public halves of the deploy keys, from the stack's output `deployPublicKeys`, as read-only keys of their repositories. */
 export function deployKeys(outputs: Readonly<Record<string, unknown>>): DeployKey[] {

@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { awaitOperation, cancelOperation, isLockStale, operationLog, runOperation } from "../../../cli/operation.ts";
 import { instanceAt } from "../../../instance/index.ts";
+import { statOf } from "../../../instance/processes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-operation-"));
 const instance = instanceAt(base, 0);
@@ -56,6 +57,28 @@ test("an operation goes on when its command is killed, and the next command wait
   expect(existsSync(done)).toBe(true);
   expect(lines[0]).toMatch(/^pulumi up of an interrupted command still runs \(process \d+\): waiting for its end$/);
   expect(lines.slice(1)).toEqual(["working", "finished"]);
+});
+
+describe("the providers of an operation that was killed", () => {
+  const isRunning = () => statOf(Number(readFileSync(join(base, "provider"), "utf8"))) !== undefined;
+  /** An operation with a provider in a process group of its own, as the engine gives it. */
+  const withProvider = (rest: string) => {
+    const provider = join(base, "pulumi-resource-kubernetes");
+    writeFileSync(provider, "#!/bin/sh\nwhile :; do sleep 0.1; done\n", { mode: 0o755 });
+    return `set -m; ${provider} & echo $! > ${join(base, "provider")}; echo working; ${rest}`;
+  };
+
+  test("end with it", async () => {
+    await expect(runOperation(instance, script(withProvider("kill -KILL $$")), () => {})).rejects.toThrow("SIGKILL");
+    expect(isRunning()).toBe(false);
+  });
+
+  test("end before the next one begins, where its command was killed too", async () => {
+    await interrupted(withProvider("sleep 0.5; kill -KILL $$"));
+    expect(isRunning()).toBe(true);
+    await awaitOperation(instance, () => {});
+    expect(isRunning()).toBe(false);
+  });
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)(
