@@ -116,7 +116,8 @@ export class HelmAddon extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: secrets },
     );
-    this.namespace = pulumi.all([namespace.metadata.name, release.status]).apply(([ready]) => ready);
+    // Not by its status, which is unknown in the preview of every change of the release (pulumi-kubernetes, helm_release.go, checkpointRelease).
+    this.namespace = pulumi.all([namespace.metadata.name, release.id]).apply(([ready]) => ready);
     this.registerOutputs({ namespace: this.namespace });
   }
 }

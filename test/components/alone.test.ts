@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { Crossplane } from "../../components/crossplane.ts";
@@ -224,8 +224,16 @@ describe("a role alone", () => {
 });
 
 describe("add-ons alone", () => {
+  const chart = { name: "podinfo", version: "6.9.2", repository: "https://charts.example" };
+
+  test("know their namespace in the preview of a change, in which the release's status is unknown", async () => {
+    const newResource = ({ name, inputs }: pulumi.runtime.MockResourceArgs) => ({ id: name, state: inputs });
+    await pulumi.runtime.setMocks({ newResource, call: () => ({}) }, "fleet", "test", true);
+    const { namespace } = new HelmAddon("shop", { chart });
+    expect(await (namespace as pulumi.Output<string> & { readonly isKnown: Promise<boolean> }).isKnown).toBe(true);
+  });
+
   test("are a release and a namespace of the component's name, restricted, with the chart's own values", async () => {
-    const chart = { name: "podinfo", version: "6.9.2", repository: "https://charts.example" };
     const resources = await made(() => new HelmAddon("shop", { chart }));
     expect(one(resources, "Release").inputs).toMatchObject({ name: "shop", namespace: "shop", values: {} });
     expect(one(resources, "Namespace").inputs["metadata"]).toMatchObject({
