@@ -20,7 +20,7 @@ export { offerIn } from "./archive.ts";
 export { ensureBrowser } from "./browser.ts";
 export { chartVersions } from "./charts.ts";
 export { clusterApiManifests } from "./cluster-api.ts";
-export { type DefiningModule, definitionFolder } from "./definitions.ts";
+export { type DefiningModule, definingModules, definitionFolder } from "./definitions.ts";
 export { type BuiltAddons, type BuiltArgocd, ensureAddonProgram, ensureAddons, ensureArgocd } from "./ensure-addons.ts";
 export { type Image, imageReferences } from "./images.ts";
 export { ensurePythonProgram } from "./python.ts";
