@@ -1,13 +1,21 @@
-import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { credentials } from "@grpc/grpc-js";
+import type { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
+import providergrpc from "@pulumi/pulumi/proto/provider_grpc_pb.js";
+import provpb from "@pulumi/pulumi/proto/provider_pb.js";
+import emptypb from "google-protobuf/google/protobuf/empty_pb.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { openInstance, releaseInstance } from "../../instance/index.ts";
 import { hasApt } from "../../product.ts";
+import { openSdk } from "../../pulumi/framework/shape.ts";
 import {
   addonImages,
   chartVersions,
@@ -44,6 +52,25 @@ describe("programs", () => {
     ["kubeseal", ["--version"], "v0.40.0"],
     ["aws", ["--version"], "aws-cli/1.46.2"],
   ])("%s says its pinned version", (name, args, version) => expect(output(name, ...args)).toContain(version));
+
+  test("Pulumi's Kubernetes provider has the version of the SDK, and no component resources", async () => {
+    const plugin = spawn(toolchain.bin("pulumi-resource-kubernetes"), [], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      const [port] = await once(createInterface({ input: plugin.stdout }), "line");
+      const client = new providergrpc.ResourceProviderClient(`127.0.0.1:${port}`, credentials.createInsecure());
+      const info = await new Promise<PluginInfo>((resolve, reject) => {
+        client.getPluginInfo(new emptypb.Empty(), (error, found) => (error ? reject(error) : resolve(found)));
+      });
+      expect(info.getVersion()).toBe(openSdk("kubernetes").version);
+      const construct = new Promise((resolve, reject) => {
+        client.construct(new provpb.ConstructRequest(), (error, made) => (error ? reject(error) : resolve(made)));
+      });
+      await expect(construct).rejects.toThrow("method Construct not implemented");
+      client.close();
+    } finally {
+      plugin.kill();
+    }
+  });
 
   test("are all there", () => {
     for (const name of toolchain.programs) expect(existsSync(toolchain.bin(name)), name).toBe(true);
