@@ -63,9 +63,11 @@ describe("the providers of an operation that was killed", () => {
   const isRunning = () => statOf(Number(readFileSync(join(base, "provider"), "utf8"))) !== undefined;
   /** An operation with a provider in a process group of its own, as the engine gives it. */
   const withProvider = (rest: string) => {
-    const provider = join(base, "pulumi-resource-kubernetes");
-    writeFileSync(provider, "#!/bin/sh\nwhile :; do sleep 0.1; done\n", { mode: 0o755 });
-    return `set -m; ${provider} & echo $! > ${join(base, "provider")}; echo working; ${rest}`;
+    const [provider, started] = [join(base, "pulumi-resource-kubernetes"), join(base, "started")];
+    rmSync(started, { force: true });
+    writeFileSync(provider, `#!/bin/sh\ntouch ${started}\nwhile :; do sleep 0.1; done\n`, { mode: 0o755 });
+    const begin = `set -m; ${provider} & echo $! > ${join(base, "provider")}; until [ -e ${started} ]; do sleep 0.05; done`;
+    return `${begin}; echo working; ${rest}`;
   };
 
   test("end with it", async () => {
