@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { fish, type Words, zsh } from "../../../cli/completion/scripts.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 
 /** What bash makes of its script, and the others where they are installed, is tested by shells.integration.test.ts. */
 
@@ -35,4 +36,8 @@ test("fish gets the same", () => {
     "complete -c fleet -n __fish_use_subcommand -f -a completion -d 'print a script'",
     "complete -c fleet -n '__fish_seen_subcommand_from completion' -f -a 'bash fish'",
   ]);
+});
+
+rejectsLines("fleet completion", {
+  basch: "<shell>: has an unknown value | basch | bash, fish, zsh | did you mean bash? If not, choose one",
 });

@@ -7,6 +7,7 @@ import type { NatGateways } from "../../../functions/spoke/api.ts";
 import type { Readable } from "../../../infra/settings.ts";
 import { clusterCost } from "../../../lib/costs/cluster.ts";
 import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 
 let at: SpokesCheckout;
 beforeEach(() => {
@@ -215,4 +216,10 @@ describe("what is counted of a cluster", () => {
     const row = rowOf({ name: "blue\u001b[2J", fleet: "fleet", environment: "dev", tenant: "shop" }, shape);
     expect(tableOf(costsOf([row]))).not.toContain("\u001b");
   });
+});
+
+rejectsLines("fleet costs", {
+  "--fleet prod --repository {system}": "--fleet: has no folder clusters/prod | prod | fleet | name one of them",
+  "--fleet fleet --repository {system}":
+    "taken: has no Spoke in its file | spokes/fleet/taken/spoke.yaml | a manifest of the kind Spoke | correct the file first",
 });

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { examine, run } from "../../../cli/doctor/command.ts";
 import { connectIn } from "../../../cli/doctor/surroundings.ts";
 import { root } from "../support/fleet.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 import { type Answers, fakeAws, identity, Refusal } from "./support/aws.ts";
 import { noPrograms } from "./support/programs.ts";
 
@@ -77,4 +78,11 @@ describe("fleet doctor", () => {
     vi.unstubAllEnvs();
     rmSync(dir, { recursive: true });
   });
+});
+
+rejectsLines("fleet doctor", {
+  "--spokes many":
+    "--spokes: is not a number of spokes | many | a whole number from 0 to 9999 | change it, or leave it out for 1",
+  "--spokes -1":
+    "--spokes: is not a number of spokes | -1 | a whole number from 0 to 9999 | change it, or leave it out for 1",
 });

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vit
 import { run } from "../../../cli/kubeconfig/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { cluster, fleetOf, spoke } from "../list/support.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fleet-kubeconfig-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -69,4 +70,9 @@ describe("fleet kubeconfig", () => {
       "spoke lime can't be reached: its API server is not there yet. The Spoke says: control plane: making cluster",
     );
   });
+});
+
+rejectsLines("fleet kubeconfig", {
+  "blue --output {file}":
+    "--output: names a file that exists already | {file} | a new file | name another one, or remove it first",
 });

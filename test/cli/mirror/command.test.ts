@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { stringify } from "yaml";
 import { run } from "../../../cli/mirror/command.ts";
 import { everyStack, oneStack } from "../../../cli/mirror/stacks.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 
 const ecr = "111111111111.dkr.ecr.eu-west-1.amazonaws.com";
 const secret = "arn:aws:secretsmanager:eu-west-1:111111111111:secret:ecr-pullthroughcache/x";
@@ -130,4 +131,17 @@ describe("fleet mirror", () => {
       `--ecr-repository-prefix docker.io --upstream-registry-url registry-1.docker.io --credential-arn ${secret}`,
     );
   });
+});
+
+rejectsLines("fleet mirror", {
+  "--registry oci://registry.example.com/mirror":
+    "--registry: is not a registry | oci://registry.example.com/mirror | host or host/path in lower case, without a scheme and a slash at the end, or empty | give it as the stack's key registry has it",
+  "--registry registry.example.com --pull-through ghcr.io --repositories {nowhere}": [
+    "--repositories: names a folder that does not exist | {nowhere}/gitops-system | a directory that contains a clone of gitops-system | correct the path",
+    "--pull-through: is for Amazon ECR | ghcr.io | a --registry in Amazon ECR | leave it out, or name one",
+  ],
+  "--registry 123456789012.dkr.ecr.eu-central-1.amazonaws.com/mirror --pull-through ghcr.io --pull-through gcr.io": [
+    "--pull-through: has no secret with the credential that it requires | ghcr.io | ghcr.io=<ARN of a secret whose name begins with ecr-pullthroughcache/> | create the secret in the registry's account and region, and give its ARN",
+    "--pull-through: names no registry that Amazon ECR caches | gcr.io | docker.io, ghcr.io, public.ecr.aws, quay.io, registry.k8s.io | leave it out",
+  ],
 });

@@ -7,6 +7,7 @@ import type { Ended, Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/node-releases/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { root } from "../support/fleet.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-node-releases-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -209,4 +210,13 @@ describe("fleet node-releases changes nothing", () => {
     await expect(failing).rejects.toThrow(UsageError);
     await expect(failing).rejects.toThrow(message);
   });
+});
+
+rejectsLines("fleet node-releases", {
+  "--region eu-west-1":
+    "--repository or --stack: is missing | (nothing) | a checkout of gitops-system for the spokes, a stack for a hub, or both | give one of them. See fleet node-releases --help",
+  "--repository {folder}":
+    "--repository: is not a checkout of gitops-system | {folder} | a folder with platform/composition/composition.yaml | name the folder of the checkout",
+  "--check":
+    "--repository or --stack: is missing | (nothing) | a checkout of gitops-system for the spokes, a stack for a hub, or both | give one of them. See fleet node-releases --help",
 });

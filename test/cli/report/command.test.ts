@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { run } from "../../../cli/report/command.ts";
 import type { KubeObject } from "../../../functions/spoke/kube.ts";
 import { cluster, fleetOf, serving } from "../list/support.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 import { app, hubSync, now, source, spoke, unready } from "./support.ts";
 
 let hub: KubeObject[];
@@ -105,4 +106,19 @@ describe("fleet report", () => {
     expect(await running).toBe(0);
     await expect(fetch(address)).rejects.toThrow();
   });
+});
+
+rejectsLines("fleet report", {
+  "--html {nowhere}/fleet.html --serve http -o json": [
+    "--html: names a file in a folder that does not exist | {nowhere}/fleet.html | a file in a folder that exists | correct the path",
+    "--serve: is not a port | http | a number from 0 to 65535 | name one, or 0 for any that is free",
+    "--html: is one form of the report, and another one is given too | --html, --serve, --output | one of --html, --serve and --output | leave the others out",
+  ],
+  "--html {cwd} --serve 70000": [
+    "--html: names a folder | {cwd} | a file in a folder that exists | correct the path",
+    "--serve: is not a port | 70000 | a number from 0 to 65535 | name one, or 0 for any that is free",
+    "--html: is one form of the report, and another one is given too | --html, --serve | one of --html, --serve and --output | leave the others out",
+  ],
+  "--html fleet.html --serve 0 -o json":
+    "--html: is one form of the report, and another one is given too | --html, --serve, --output | one of --html, --serve and --output | leave the others out",
 });

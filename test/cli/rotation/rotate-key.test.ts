@@ -7,6 +7,7 @@ import type { Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/rotation/command.ts";
 import { fingerprint } from "../../../cli/sealing/seal.ts";
 import { certificate, root } from "../support/fleet.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-rotation-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -342,4 +343,17 @@ describe("fleet rotate-key, before older generations go,", () => {
   test("never lets go of a generation with which something noted is sealed", async () => {
     expect((await rotate("dev --ignore-unknown")).said).toMatch(/^Step 4/);
   });
+});
+
+rejectsLines("fleet rotate-key", {
+  "dev --stack nowhere --repository {folder}": [
+    '--repository: does not name a checkout of gitops-system, in which there are SealedSecrets | ["{folder}"] | every repository with SealedSecrets for dev | give one more: --repository DIR/gitops-system',
+    '--repository: does not name a checkout of gitops-workloads, in which there are SealedSecrets | ["{folder}"] | every repository with SealedSecrets for dev | give one more: --repository DIR/gitops-workloads',
+  ],
+  "cluster-hub --stack nowhere --repository {folder}":
+    '--repository: does not name a checkout of gitops-system, in which there are SealedSecrets | ["{folder}"] | every repository with SealedSecrets for cluster-hub | give one more: --repository DIR/gitops-system',
+  "dev --stack nowhere --repository {system} --repository {workloads}":
+    "--stack: has no file in this project | {cwd}/stacks/Pulumi.nowhere.yaml | a stack of the hub | correct the name: pulumi stack ls",
+  "prod --stack dev --repository {system} --repository {workloads} --new":
+    "<scope>: has an unknown value | prod | dev | name a scope of sealingKeys in the stack's config",
 });

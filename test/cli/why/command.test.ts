@@ -5,6 +5,7 @@ import { UsageError } from "../../../cli/usage.ts";
 import { run } from "../../../cli/why/command.ts";
 import type { KubeObject } from "../../../functions/spoke/kube.ts";
 import { fleetOf, flux, no, serving } from "../list/support.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 import { container, failing, hubOf, pod, shop, tools, warning, workloads } from "./support.ts";
 
 let written: string;
@@ -270,4 +271,9 @@ describe("of the spoke itself", () => {
   test("one that does not exist is refused", async () => {
     await expect(why("bleu")).rejects.toThrow("the hub has no spoke bleu; did you mean blue?");
   });
+});
+
+rejectsLines("fleet why", {
+  "blue/shop/web":
+    "<spoke>: names no spoke, or no application | blue/shop/web | <spoke> or <spoke>/<application> | correct it; fleet list shows the spokes",
 });
