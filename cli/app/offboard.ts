@@ -14,7 +14,7 @@ import { nextFile, noteAt, ownerOf } from "../sealing/deploy-key-notes.ts";
 import { openSpoke } from "../spoke/file.ts";
 import type { WrittenTeam } from "../spoke/team-rules.ts";
 import { choiceProblems, refuse, together } from "../usage.ts";
-import { writeCredential, writeOwnerOf } from "./auto-update.ts";
+import { writeCredential } from "./auto-update.ts";
 import { systemBeside, systemProblems } from "./system.ts";
 
 export const summary = "remove an application from spokes, in gitops-workloads";
@@ -76,22 +76,16 @@ function teamsWith(system: string, app: string, cluster: string): string[] {
 }
 
 /** The names at the Git host of a deploy key that lies in a file: while one takes the place of another there are two. */
-function deployKeysIn(file: string, owner: string): string[] {
+function deployKeysIn(file: string): string[] {
   const noted = [file, nextFile(file)].filter((path) => existsSync(path)).flatMap((path) => noteAt(path) ?? []);
   const keys = noted.flatMap(({ publicKey, former }) => [publicKey, ...(former === undefined ? [] : [former])]);
-  // Keys from before they were noted have the cluster's name alone.
-  const names = keys.map((key) => ownerOf(key) || owner);
-  return names.length === 0 ? [owner] : [...new Set(names)];
+  return [...new Set(keys.map(ownerOf))];
 }
 
 /** The names of the application's deploy keys: the one that reads, and the one that may write, if it has that. */
 function deployKeysOf(checkout: string, app: string, cluster: string): string[] {
   const folder = join(checkout, folderOf(cluster, app));
-  const writing = join(folder, writeCredential);
-  return [
-    ...deployKeysIn(join(folder, "credential.yaml"), `${app}@${cluster}`),
-    ...(existsSync(writing) ? deployKeysIn(writing, writeOwnerOf(app, cluster)) : []),
-  ];
+  return ["credential.yaml", writeCredential].flatMap((file) => deployKeysIn(join(folder, file)));
 }
 
 /** What is left to do for a person when the folder is gone. */

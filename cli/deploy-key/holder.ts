@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
+import { deployKeyAnnotations } from "../../lib/labels.ts";
 import { type Repository, repositories } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { sealingScope } from "../../lib/spoke.ts";
@@ -10,6 +11,7 @@ import { sshUrl } from "../app/rules.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
 import { foldersIn, workloadsTemplate } from "../fleet/folders.ts";
 import { checkoutProblems } from "../folder.ts";
+import { noteAt } from "../sealing/deploy-key-notes.ts";
 import { clusterProblems } from "../sealing/seal-rules.ts";
 import { requireSpoke } from "../spoke/keys.ts";
 import { readSpoke } from "../spoke/sealed-spoke.ts";
@@ -64,20 +66,23 @@ type Connect = () => Promise<FleetFacts>;
 function placeProblems({ checkout, places }: Holder): Problem[] {
   const key = "<spoke>";
   return places.flatMap(({ file, url, source }): Problem[] => {
-    if (!existsSync(join(checkout, file)))
+    const path = join(checkout, file);
+    const isThere = existsSync(path);
+    if (isThere && url !== undefined && sshUrl(url) === undefined)
       return [
         {
-          ...{ key, what: `has no sealed credential for ${source} in this checkout`, got: `no file ${file}` },
-          allowed: "the SealedSecret that fleet new-cluster or fleet onboard wrote",
-          remedy:
-            "pull the checkout, or make the credential first: fleet reseal for a spoke, fleet onboard for an application",
+          ...{ key, what: `reads ${source} without a deploy key`, got: shown(url), allowed: "an ssh:// URL" },
+          remedy: "renew its token or the key of its GitHub App: docs/guides/git-access.md#renew-the-credential",
         },
       ];
-    if (url === undefined || sshUrl(url) !== undefined) return [];
+    if (isThere && noteAt(path) !== undefined) return [];
+    const what = `has no sealed ${isThere ? "deploy key" : "credential"} for ${source} in this checkout`;
     return [
       {
-        ...{ key, what: `reads ${source} without a deploy key`, got: shown(url), allowed: "an ssh:// URL" },
-        remedy: "renew its token or the key of its GitHub App: docs/guides/git-access.md#renew-the-credential",
+        ...{ key, what, got: isThere ? `${file} without ${deployKeyAnnotations.publicKey}` : `no file ${file}` },
+        allowed: "the SealedSecret that fleet new-cluster or fleet onboard wrote",
+        remedy:
+          "pull the checkout, or make the credential first: fleet reseal for a spoke, fleet onboard for an application",
       },
     ];
   });

@@ -26,7 +26,7 @@ export const urnOf = (stack: string, project: string, repository: Repository): s
   `urn:pulumi:${stack.split("/").at(-1)}::${project}::eks-gitops-fleet:index:GitCredentials$tls:index/privateKey:PrivateKey::git-${repository}-key`;
 
 interface Readers {
-  /** Those that read with the fleet's keys, or of which nobody noted with which. */
+  /** Those that read with the fleet's keys. */
   readonly spokes: readonly string[];
   /** Keys of the fleet that they read with, and that the stack does not have any more. */
   readonly former: readonly (readonly [Repository, string])[];
@@ -38,16 +38,12 @@ function readersOf(checkout: string, fleet: string, keys: Keys): Readers {
     const files = repositories.map(
       (repository) => [repository, join(checkout, spokeFolder(fleet, spoke), "secrets", `${repository}.yaml`)] as const,
     );
-    const notes = files
-      .filter(([, file]) => existsSync(file))
-      .map(([repository, file]) => [repository, noteAt(file)] as const);
-    // Of the fleet's own keys nobody notes when they were made.
-    const ofFleet = notes.filter(([, noted]) => noted?.made === undefined);
-    const former = ofFleet.flatMap(([repository, noted]) =>
-      noted === undefined || isSameKey(noted.publicKey, keys[repository] ?? "")
-        ? []
-        : [[repository, noted.publicKey] as const],
-    );
+    // Only keys that the commands created have a day.
+    const ofFleet = files.flatMap(([repository, file]) => {
+      const noted = existsSync(file) ? noteAt(file) : undefined;
+      return noted === undefined || noted.made !== undefined ? [] : [[repository, noted.publicKey] as const];
+    });
+    const former = ofFleet.filter(([repository, publicKey]) => !isSameKey(publicKey, keys[repository] ?? ""));
     return { spokes: ofFleet.length > 0 ? [spoke] : [], former };
   });
   const former = new Map(read.flatMap((each) => each.former).map((pair) => [pair[1], pair]));
@@ -84,7 +80,7 @@ export async function hubSteps({ stack, project, checkout, ask }: Asked): Promis
   const reseal =
     spokes.length === 0
       ? "No spoke of this checkout reads with them."
-      : `Seal the new ones for each spoke that reads with them, or of which nothing is noted; wait until it is Ready:
+      : `Seal the new ones for each spoke that reads with them; wait until it is Ready:
 ${spokes.map((spoke) => `   fleet reseal ${spoke} --deploy-keys fleet --stack ${stack} --repository ${checkout}     commit, push`).join("\n")}`;
   return `${intro}
 1. With protect on in the stack, which comes back by itself:

@@ -6,15 +6,7 @@ import { lossProblems } from "../change/commit.ts";
 import { changesTo, type FileChange } from "../change/files.ts";
 import { sealingKeyFor } from "../fleet/facts.ts";
 import { newDeployKey, sealCredential } from "../sealing/deploy-key.ts";
-import {
-  dayOf,
-  type NotedKey,
-  nextFile,
-  noteAt,
-  readSealed,
-  unknownKey,
-  withNote,
-} from "../sealing/deploy-key-notes.ts";
+import { dayOf, type NotedKey, nextFile, noteAt, readSealed, withNote } from "../sealing/deploy-key-notes.ts";
 import { knownHostsProblems } from "../spoke/secrets.ts";
 import { refuse } from "../usage.ts";
 import { type Holder, name, type Place } from "./holder.ts";
@@ -27,8 +19,7 @@ type Wish = (typeof wishes)[number];
 /** A deploy key in use, and the one that is to take its place. */
 export interface Standing {
   readonly place: Place;
-  /** Undefined where it was sealed before there were notes. */
-  readonly present: NotedKey | undefined;
+  readonly present: NotedKey;
   /** Sealed, and not applied to any cluster. */
   readonly next: NotedKey | undefined;
 }
@@ -38,7 +29,8 @@ export const standingOf = ({ checkout, places }: Holder): Standing[] =>
     const next = join(checkout, nextFile(place.file));
     return {
       place,
-      present: noteAt(join(checkout, place.file)),
+      // holderOf rejects a credential without one.
+      present: noteAt(join(checkout, place.file)) as NotedKey,
       next: existsSync(next) ? noteAt(next) : undefined,
     };
   });
@@ -48,7 +40,7 @@ type Phase = "idle" | "register" | "remove";
 
 export function phaseOf(standing: readonly Standing[]): Phase {
   if (standing.some(({ next }) => next !== undefined)) return "register";
-  return standing.some(({ present }) => present?.former !== undefined) ? "remove" : "idle";
+  return standing.some(({ present }) => present.former !== undefined) ? "remove" : "idle";
 }
 
 /** The problem of a step that comes before its turn. A step that was done already is none: the command may be run again. */
@@ -72,10 +64,8 @@ export function turnProblems(phase: Phase, wish: Wish | undefined, { target }: H
 }
 
 /** What a place's key is to be noted to replace; nothing where that is the fleet's, which the hub and other spokes go on to read with. */
-function formerOf({ present }: Standing): string | undefined {
-  if (present === undefined) return unknownKey;
-  return present.made === undefined ? undefined : present.publicKey;
-}
+const formerOf = ({ present }: Standing): string | undefined =>
+  present.made === undefined ? undefined : present.publicKey;
 
 /** Step 1: new keys, sealed beside the present ones. */
 export async function made(
@@ -144,7 +134,7 @@ export const forgotten = ({ checkout }: Holder, standing: readonly Standing[]): 
     checkout,
     Object.fromEntries(
       standing.flatMap(({ place: { file }, present }) =>
-        present?.former === undefined
+        present.former === undefined
           ? []
           : [[file, withNote(readFileSync(join(checkout, file), "utf8"), { ...present, former: undefined })]],
       ),

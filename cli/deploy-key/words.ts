@@ -1,4 +1,4 @@
-import { fingerprintOf, ownerOf, unknownKey } from "../sealing/deploy-key-notes.ts";
+import { fingerprintOf, ownerOf } from "../sealing/deploy-key-notes.ts";
 import type { Holder, Place } from "./holder.ts";
 import { phaseOf, type Standing } from "./steps.ts";
 
@@ -9,11 +9,9 @@ const again = ({ target }: Holder, wish: string): string => `fleet rotate-deploy
 
 function idle(holder: Holder, standing: readonly Standing[]): string {
   const keys = standing.map(({ place, present }) => {
-    const which =
-      present === undefined
-        ? "a key of which nothing is noted"
-        : `${ownerOf(present.publicKey) || "a key without a name"}, ${fingerprintOf(present.publicKey)}${present.made === undefined ? "" : `, made on ${present.made}`}`;
-    return `  ${hostOf(place)} with ${which}`;
+    const name = ownerOf(present.publicKey) || "a key without a name";
+    const made = present.made === undefined ? "" : `, made on ${present.made}`;
+    return `  ${hostOf(place)} with ${name}, ${fingerprintOf(present.publicKey)}${made}`;
   });
   return `No rotation of the deploy keys of ${holder.target} is under way: ${again(holder, "--new")} begins one. It reads
 ${keys.join("\n")}`;
@@ -40,20 +38,17 @@ function proof({ namespace, source, secret, isForWriting = false }: Place, owner
   ];
 }
 
-function former({ place, present }: Standing, { repository }: Holder): string[] {
-  if (present?.former === undefined) return [];
-  const at = `  at ${hostOf(place)}:`;
-  if (present.former !== unknownKey) return [at, `    ${present.former}`, `    ${fingerprintOf(present.former)}`];
-  const fleets = repository === "gitops-system" ? "; not the fleet's, with which the hub reads, if it had that" : "";
-  return [at, `    the one that it had before, of which nothing is noted: ${place.owner}${fleets}`];
-}
+const former = ({ place, present }: Standing): string[] =>
+  present.former === undefined
+    ? []
+    : [`  at ${hostOf(place)}:`, `    ${present.former}`, `    ${fingerprintOf(present.former)}`];
 
 function remove(holder: Holder, standing: readonly Standing[]): string {
-  const present = standing.filter(({ present }) => present?.former !== undefined);
+  const present = standing.filter(({ present }) => present.former !== undefined);
   return `${holder.target} gets its new deploy keys with the push of step 2. Wait until it reads with them:
-${present.flatMap(({ place, present }) => proof(place, ownerOf(present?.publicKey ?? ""))).join("\n")}
+${present.flatMap(({ place, present }) => proof(place, ownerOf(present.publicKey))).join("\n")}
 Only then remove at the Git host:
-${present.flatMap((each) => former(each, holder)).join("\n")}
+${present.flatMap(former).join("\n")}
 When they are removed: ${again(holder, "--removed")}`;
 }
 

@@ -13,12 +13,9 @@ export interface NotedKey {
   readonly publicKey: string;
   /** A day, as 2026-01-31; undefined for the fleet's keys, which Pulumi makes. */
   readonly made?: string | undefined;
-  /** The key in whose place it comes, which is still to be removed at the Git host; {@link unknownKey} where nobody noted it. */
+  /** The key that it replaced, which is still to be removed at the Git host. */
   readonly former?: string | undefined;
 }
-
-/** Stands for a key that was sealed before the commands noted the public halves. */
-export const unknownKey = "unknown";
 
 /** A SealedSecret's text with what is noted of its deploy key, in place of what was noted before. */
 export function withNote(sealed: string, { publicKey, made, former }: NotedKey): string {
@@ -32,7 +29,7 @@ export function withNote(sealed: string, { publicKey, made, former }: NotedKey):
   return document.toString({ lineWidth: 0 });
 }
 
-/** What a SealedSecret notes of its deploy key; undefined where it has none, or was sealed before there were notes. */
+/** What a SealedSecret notes of its deploy key; undefined where it has none, such as for a token. */
 export function noteOf({ metadata }: Partial<Manifest>): NotedKey | undefined {
   const annotations = metadata?.annotations ?? {};
   const publicKey = annotations[deployKeyAnnotations.publicKey];

@@ -4,8 +4,12 @@ import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
 let at: SpokesCheckout;
 const sync = (url: string) =>
   `apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: shop }\nspec:\n  url: ${url}\n`;
-const onboard = (cluster: string, app: string, url = "ssh://git@example.com/shop.git") =>
+const sealed = (owner: string, notes = "") =>
+  `kind: SealedSecret\nmetadata:\n  annotations:\n    fleet.internal/deploy-key: ssh-ed25519 AAAA ${owner}\n${notes}`;
+function onboard(cluster: string, app: string, url = "ssh://git@example.com/shop.git"): void {
   at.write(`clusters/${cluster}/${app}/sync.yaml`, sync(url), at.workloads);
+  at.write(`clusters/${cluster}/${app}/credential.yaml`, sealed(`${app}@${cluster}`), at.workloads);
+}
 
 beforeEach(() => {
   at = new SpokesCheckout();
@@ -50,11 +54,8 @@ describe("fleet offboard", () => {
   });
 
   test("names each deploy key that is registered while one takes the place of another", async () => {
-    const sealed = (notes: string) => `kind: SealedSecret\nmetadata:\n  annotations:\n${notes}`;
-    const key = (owner: string) => `    fleet.internal/deploy-key: ssh-ed25519 AAAA ${owner}\n`;
-    at.write("clusters/blue/shop/credential.yaml", sealed(key("shop@blue")), at.workloads);
     const former = "    fleet.internal/former-deploy-key: ssh-ed25519 AAAA shop@blue\n";
-    at.write("clusters/blue/shop/next/credential.yaml", sealed(key("shop@blue 2026") + former), at.workloads);
+    at.write("clusters/blue/shop/next/credential.yaml", sealed("shop@blue 2026", former), at.workloads);
     const { said } = await offboard("shop", "--cluster", "blue", "--yes");
     expect([...said.matchAll(/remove the deploy key (.*) at /g)].map(([, name]) => name)).toEqual([
       "shop@blue",
@@ -63,9 +64,7 @@ describe("fleet offboard", () => {
   });
 
   test("names the key that commits new images, which may write, beside the one that reads", async () => {
-    const notes = "  annotations:\n    fleet.internal/deploy-key: ssh-ed25519 AAAA shop-auto-update@blue\n";
-    const file = "clusters/blue/shop/auto-update/images/credential.yaml";
-    at.write(file, `kind: SealedSecret\nmetadata:\n${notes}`, at.workloads);
+    at.write("clusters/blue/shop/auto-update/images/credential.yaml", sealed("shop-auto-update@blue"), at.workloads);
     const { said } = await offboard("shop", "--cluster", "blue", "--yes");
     expect([...said.matchAll(/remove the deploy key (.*) at /g)].map(([, name]) => name)).toEqual([
       "shop@blue",

@@ -168,11 +168,11 @@ describe("fleet rotate-deploy-key of a spoke", () => {
     expect(keyIn(files[0] as string)).toContain("blue@fleet");
   });
 
-  test("says so of a key that was sealed before anything was noted", async () => {
-    for (const file of files) writeFileSync(join(at.checkout, file), "kind: SealedSecret\nmetadata: { name: a }\n");
-    expect(await rotate()).toContain("with a key of which nothing is noted");
-    await rotate("--new");
-    expect(await rotate("--registered")).toContain("the one that it had before, of which nothing is noted: blue@fleet");
+  test("rejects a credential that names no deploy key", async () => {
+    writeFileSync(join(at.checkout, files[0] as string), "kind: SealedSecret\nmetadata: { name: a }\n");
+    const message = await rotate("--new");
+    expect(message).toContain("has no sealed deploy key for gitops-system in this checkout");
+    expect(message).toContain(`${files[0]} without fleet.internal/deploy-key`);
   });
 
   test.each([
