@@ -61,28 +61,25 @@ export interface SpokeSpec {
     readonly serviceIpv4Cidr?: string;
     /** Services with an endpoint in the VPC, beside S3; undefined without one. */
     readonly endpoints?: readonly EndpointService[];
-    /** The transit gateway that the VPC is attached to; undefined without one. */
-    /** The company's transit gateway that the VPC is attached to. */
+    /** The company's transit gateway that the VPC is attached to; undefined without one. */
     readonly transitGateway?: {
       readonly id: string;
       /** Networks that the private subnets reach through it. */
       readonly destinationCidrs: readonly string[];
     };
   };
-  /** What runs pods. Undefined, which is node groups, until the definition that knows it is applied. */
-  readonly compute?: Compute;
+  /** What runs pods. */
+  readonly compute: Compute;
   readonly nodes: NodeFields & { readonly amiType: AmiType };
   /** In the place of `nodes`, where there are some. */
   readonly nodeGroups?: readonly NodeGroupSpec[];
   readonly endpoint: {
     readonly public: boolean;
     readonly publicAccessCidrs: readonly string[];
-    /** Undefined until the definition that knows it is applied. */
-    readonly privateAccessCidrs?: readonly string[];
+    readonly privateAccessCidrs: readonly string[];
   };
   readonly admins: readonly string[];
-  /** Undefined until the definition that knows it is applied. */
-  readonly teams?: readonly Team[];
+  readonly teams: readonly Team[];
   readonly addons: readonly string[];
   readonly eksAddonVersions: Readonly<Partial<Record<AnyEksAddon, string>>>;
   readonly logTypes: readonly ControlPlaneLogType[];
@@ -90,11 +87,11 @@ export interface SpokeSpec {
   /** ARN of the key of the log groups; undefined for a key that AWS owns. */
   readonly logKey?: string;
   readonly kmsDeletionWindowDays: number;
-  /** Whether Session Manager opens shells on the nodes. Undefined, which is no, until the definition that knows it is applied. */
-  readonly sessionManager?: boolean;
+  /** Whether Session Manager opens shells on the nodes. */
+  readonly sessionManager: boolean;
   readonly deletionProtection: boolean;
-  /** What becomes of the cluster when the Spoke is deleted; undefined until the definition that knows it is applied. */
-  readonly deletionPolicy?: "Delete" | "Orphan";
+  /** What becomes of the cluster when the Spoke is deleted. */
+  readonly deletionPolicy: "Delete" | "Orphan";
   /** What of it exists before the hub makes it (`existing.ts`). */
   readonly existing?: Existing;
 }
@@ -198,14 +195,16 @@ export interface SpokeStatus {
   readonly deletionPolicy?: "Orphan";
   readonly rollout?: Rollout;
   readonly hubAccess?: {
-    /** Reason of the condition HubAccessNarrow; undefined until a function that knows it has run. */
-    readonly reason?: string;
+    readonly reason: HubAccessReason;
     /** What Flux on the hub last needed admin rights for. */
     readonly refused: readonly { readonly attempt: string; readonly message: string }[];
     /** Revision of the chain whose objects have been looked at. */
     readonly revision?: string;
   };
 }
+
+/** Reason of the condition HubAccessNarrow: why Flux on the hub administers the spoke; `Narrow` when it doesn't. */
+export type HubAccessReason = "Narrow" | "Bootstrap" | "ChangeRefused" | "RoleTooNarrow" | "Removal";
 
 /** A node group that there is. */
 export interface NodeGroupStatus {

@@ -27,7 +27,7 @@ export function argocdOf(hub: Pick<Hub, "aws" | "fleet" | "identities">): Argocd
 
 /** Where a Spoke gives this principal an access of its own, from the top of its `spec`; empty where it gives none. */
 export function placesOf(
-  { admins, teams = [] }: Pick<SpokeSpec, "admins" | "teams">,
+  { admins, teams }: Pick<SpokeSpec, "admins" | "teams">,
   arn: string,
 ): readonly (readonly (string | number)[])[] {
   const inTeams = teams.flatMap(({ members }, team) =>

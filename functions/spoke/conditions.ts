@@ -1,12 +1,12 @@
 import { databasesAddon } from "../../lib/iam/databases.ts";
 import { toolsLabel } from "../../lib/labels.ts";
-import type { Spoke } from "./api.ts";
+import type { HubAccessReason, Spoke } from "./api.ts";
 import { isAuto } from "./auto-mode.ts";
 import type { Context } from "./context.ts";
 import { originName } from "./facts.ts";
 import { failureOf, isRetrying, summary } from "./failures.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
-import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
+import { type HubAccess, hubAccessType } from "./hub-access.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 import { absenceOf, isMadeElsewhere } from "./made-elsewhere.ts";
 import { type NodeGroup, nodeGroups, oldestNodes } from "./node-groups.ts";

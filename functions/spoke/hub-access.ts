@@ -1,5 +1,5 @@
 import { targetLabel } from "../../lib/labels.ts";
-import type { Spoke } from "./api.ts";
+import type { HubAccessReason, Spoke } from "./api.ts";
 import { tidy } from "./failures.ts";
 import { at, isReady, type KubeObject, textAt } from "./kube.ts";
 import { failureMessage, type Observed } from "./observed.ts";
@@ -11,10 +11,6 @@ import type { Settings } from "./settings.ts";
 
 /** Type of the condition that says whether Flux on the hub has no more rights than the chain gives it. */
 export const hubAccessType = "HubAccessNarrow";
-
-/** Why Flux on the hub administers the spoke; `Narrow` when it does not. */
-const reasons = ["Narrow", "Bootstrap", "ChangeRefused", "RoleTooNarrow", "Removal"] as const;
-export type HubAccessReason = (typeof reasons)[number];
 
 /** An attempt of an object of the chain that the spoke's API server refused. */
 interface Refusal {
@@ -141,13 +137,6 @@ export function mustSeeChain({ status }: Spoke, observed: Observed): boolean {
   return !observed.ready(resources.bootstrap) || appliedRevision(observed) !== status?.hubAccess?.revision;
 }
 
-function before({ status }: Spoke): HubAccess | undefined {
-  // Crossplane writes conditions after the rest of the status: in between, only what is beside `refused` belongs to it.
-  const said = status?.hubAccess?.reason ?? status?.conditions?.find(({ type }) => type === hubAccessType)?.reason;
-  const reason = reasons.find((known) => known === said);
-  return reason && { reason, refused: status?.hubAccess?.refused ?? [] };
-}
-
 /** The decision, with the revision of the chain whose objects the function has read. */
 export interface SeenAccess extends HubAccess {
   readonly revision: string | undefined;
@@ -163,10 +152,11 @@ export function hubAccessOf(
   // Flux reports the chain as ready until it reconciles a step again, and that step may have been refused since, or be trying again.
   const isSettling = chain.some((object) => needsMore(object) || (actsOnSpoke(object) && !isReady(object)));
   const ready = observed.ready(resources.bootstrap) && !isSettling;
-  const last = before(spoke);
+  // Not the condition: Crossplane writes conditions after the rest of the status.
+  const last = spoke.status?.hubAccess;
   // Nothing is removed from the spoke, so Flux needs no further right for it.
   if (isDeleting(spoke) && isLetGo(spoke))
-    return { reason: last?.reason ?? "Bootstrap", refused: [], revision: spoke.status?.hubAccess?.revision };
+    return { reason: last?.reason ?? "Bootstrap", refused: [], revision: last?.revision };
   const decision = decideHubAccess({
     removing: isDeleting(spoke),
     narrowed: isNarrowed(spoke, observed, settings),
@@ -178,5 +168,5 @@ export function hubAccessOf(
   });
   // While the role is too narrow the function reads the chain every time: nothing else shows that the refused attempt is gone.
   const isSettled = ready && decision.reason !== "RoleTooNarrow";
-  return { ...decision, revision: isSettled ? appliedRevision(observed) : spoke.status?.hubAccess?.revision };
+  return { ...decision, revision: isSettled ? appliedRevision(observed) : last?.revision };
 }

@@ -11,11 +11,9 @@ type Where = Pick<Spoke, "spec">;
 export const isElsewhere = ({ spec }: Where, hub: Hub): boolean =>
   spec.account !== undefined && spec.account.id !== hub.aws.accountId;
 
-/** What the stack says of the spoke's account; undefined for an account that the hub does not know. A program from before tells of none. */
-export function placeOf({ spec }: Where, { aws, spokePlaces }: Hub): Hub["spokePlaces"][string] | undefined {
-  const id = spec.account?.id ?? aws.accountId;
-  return spokePlaces[id] ?? (id === aws.accountId ? { regions: [aws.region] } : undefined);
-}
+/** What the stack configures for the spoke's account; undefined for an account that the hub does not have. */
+export const placeOf = ({ spec }: Where, { aws, spokePlaces }: Hub): Hub["spokePlaces"][string] | undefined =>
+  spokePlaces[spec.account?.id ?? aws.accountId];
 
 /** Why a spoke could not read the sealing keys of its scope. */
 function scopeProblems({ spec, metadata }: Spoke, scopes: readonly string[] | undefined): SpokeProblem[] {

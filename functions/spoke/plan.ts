@@ -98,7 +98,7 @@ function privateAccessCidrs({
   },
   hub,
 }: PlanQuestion): readonly string[] {
-  return [...new Set([...(endpoint.privateAccessCidrs ?? []), ...(endpoint.public ? [] : [hub.aws.vpcCidr])])].sort();
+  return [...new Set([...endpoint.privateAccessCidrs, ...(endpoint.public ? [] : [hub.aws.vpcCidr])])].sort();
 }
 
 function identityProblem({ hub, settings }: PlanQuestion): SpokeProblem[] {

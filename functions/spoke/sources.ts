@@ -17,10 +17,7 @@ function receiverVariables({ spec: { gitReceiver: type } }: Spoke): Readonly<Rec
   return type && { git_receiver: type, git_receiver_events: JSON.stringify(receiverEvents[type]) };
 }
 
-/**
- * Patches of the spoke's GitRepositories whose commits are verified. They are not in the component, so that a chain of before, which lacks
- * that, applies no commit at all in place of every one.
- */
+/** Patches of the spoke's GitRepositories whose commits are verified. */
 function verified({ signers }: Hub): object[] {
   const all = { "gitops-system": signers.gitopsSystem, "gitops-workloads": signers.gitopsWorkloads };
   const value = (name: string) => ({ op: "add", path: "/spec/verify", value: verification(name) });
@@ -43,14 +40,7 @@ export function sourcesPatches(spoke: Spoke, hub: Hub, revision: string | undefi
   ];
   const patches = [...(revision === undefined ? [] : [readAtOnce(revision)]), ...verify];
   const operations = [
-    ...(components.length === 0
-      ? []
-      : [
-          { op: "add", path: "/spec/components", value: components },
-          // A ring or a stage that is rolled back may have a chain of before: its spokes look by themselves then, and without keys they
-          // apply nothing new.
-          { op: "add", path: "/spec/ignoreMissingComponents", value: true },
-        ]),
+    ...(components.length === 0 ? [] : [{ op: "add", path: "/spec/components", value: components }]),
     ...(variables === undefined ? [] : [{ op: "add", path: "/spec/postBuild/substitute", value: variables }]),
     ...(patches.length === 0 ? [] : [{ op: "add", path: "/spec/patches", value: patches }]),
   ];

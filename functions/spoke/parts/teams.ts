@@ -14,7 +14,7 @@ const grant = (context: Context, arn: string, { access, namespaces }: Grant): vo
 
 /** Who of the teams may do what in the teams' namespaces. Administrators have more than that already, and Argo CD's role an entry of its own. */
 export function composeTeams(context: Context): void {
-  const { admins, teams = [] } = context.spoke.spec;
+  const { admins, teams } = context.spoke.spec;
   for (const [arn, grants] of grantsByRole(teams)) {
     if (admins.includes(arn) || arn === argocdPrincipal(context.observed)) continue;
     composeEntry(context, { entry: resources.adminEntry(digest(arn)), arn });

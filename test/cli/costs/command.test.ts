@@ -154,11 +154,12 @@ prices as published by pipetail/cloudlint 2020-05-02, jimgarrett123/rosa-calcula
 
 describe("what is counted of a cluster", () => {
   const nodes = { instanceTypes: ["m6i.large"], diskSize: 50, min: 1, desired: 2, max: 3 } as never;
+  const compute = "node-groups";
   const network = (natGateways: NatGateways) => ({ zones: 3, natGateways });
 
   test("of a spoke: NAT gateways by zones, or else a public address for each node", () => {
     const of = (choice: Parameters<typeof network>[0]) =>
-      spokeShape({ region: "eu-west-1", network: network(choice), nodes });
+      spokeShape({ region: "eu-west-1", network: network(choice), nodes, compute });
     expect(of("single")).toMatchObject({ natGateways: 1, nodes: [{ arePublic: false }] });
     expect(of("per-zone")).toMatchObject({ natGateways: 3, nodes: [{ arePublic: false }] });
     expect(of("none")).toMatchObject({ natGateways: 0, nodes: [{ arePublic: true }] });
@@ -167,9 +168,11 @@ describe("what is counted of a cluster", () => {
 
   test("of a spoke: its interface endpoints in every zone, and none of those that are routes", () => {
     const endpoints = ["dynamodb", "sts", "ec2"] as const;
-    const shape = spokeShape({ region: "eu-west-1", network: { ...network("single"), endpoints }, nodes });
+    const shape = spokeShape({ region: "eu-west-1", network: { ...network("single"), endpoints }, nodes, compute });
     expect(shape).toMatchObject({ endpointZones: 6 });
-    expect(spokeShape({ region: "eu-west-1", network: network("single"), nodes })).toMatchObject({ endpointZones: 0 });
+    expect(spokeShape({ region: "eu-west-1", network: network("single"), nodes, compute })).toMatchObject({
+      endpointZones: 0,
+    });
   });
 
   test("of a spoke in a network that is somebody else's: no NAT gateway, and its nodes by group", () => {
@@ -178,7 +181,7 @@ describe("what is counted of a cluster", () => {
     const shape = spokeShape({
       region: "eu-west-1",
       network: { ...network("single"), existing },
-      nodes,
+      ...{ nodes, compute },
       nodeGroups: [group, group],
     });
     expect(shape).toMatchObject({ natGateways: 0, nodes: [{ arePublic: false }, { arePublic: false }] });
@@ -212,7 +215,7 @@ describe("what is counted of a cluster", () => {
   });
 
   test("makes no control characters of what a file says", () => {
-    const shape = spokeShape({ region: "eu-west-1", network: network("single"), nodes });
+    const shape = spokeShape({ region: "eu-west-1", network: network("single"), nodes, compute });
     const row = rowOf({ name: "blue\u001b[2J", fleet: "fleet", environment: "dev", tenant: "shop" }, shape);
     expect(tableOf(costsOf([row]))).not.toContain("\u001b");
   });

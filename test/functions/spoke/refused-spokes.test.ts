@@ -62,11 +62,6 @@ describe("a Spoke that can't be had", () => {
     expect(told).toMatchObject({ aws_region: "eu-west-1", secrets_region: "us-east-1" });
   });
 
-  it("is none in the hub's region and account while the hub's program tells of no places", () => {
-    const world = new World(spoke(), { hub: { ...hub, spokePlaces: {} } });
-    expect(world.settle().ready).toBe(true);
-  });
-
   it("is one with more zones than the region has for EKS", () => {
     const small = { ...hub, hubAvailabilityZones: ["us-east-1a", "us-east-1c"] };
     const world = new World(spoke({ network: { zones: 3, natGateways: "single" } }), { hub: small });
@@ -89,10 +84,12 @@ describe("a Spoke that can't be had", () => {
     const world = new World(spoke(), { hub: island });
     world.settle();
     expect(world.condition("SpecAccepted")).toMatchObject({ reason: "EndpointUnreachable" });
-    world.change({ endpoint: { public: true, publicAccessCidrs: ["5.6.7.0/24"] } });
+    world.change({ endpoint: { public: true, publicAccessCidrs: ["5.6.7.0/24"], privateAccessCidrs: [] } });
     expect(world.settle().ready).toBe(true);
     expect(at(world.forProvider("cluster"), "vpcConfig", "publicAccessCidrs")).toEqual(["5.6.7.0/24"]);
-    const closed = new World(spoke({ endpoint: { public: false, publicAccessCidrs: [] } }), { hub: island });
+    const closed = new World(spoke({ endpoint: { public: false, publicAccessCidrs: [], privateAccessCidrs: [] } }), {
+      hub: island,
+    });
     expect(closed.settle().ready).toBe(true);
     expect(at(closed.forProvider("cluster"), "vpcConfig")).toMatchObject({
       endpointPublicAccess: false,
