@@ -20,8 +20,8 @@ export interface BuiltAddons {
   readonly images: readonly Image[];
   /** Folder of a chart mirror that has the toolchain's charts too. */
   readonly charts: string;
-  /** Programs that the gateway runs on this machine: their paths by name. Absent in what earlier releases noted. */
-  readonly programs?: Readonly<Record<string, string>>;
+  /** Programs that the gateway runs on this machine: their paths by name. */
+  readonly programs: Readonly<Record<string, string>>;
 }
 
 const GIB = 1024 ** 3;

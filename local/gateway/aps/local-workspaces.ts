@@ -19,7 +19,7 @@ interface ServerFiles {
 
 /** The workspaces of an instance: one Prometheus each, run by the instance's supervisor. */
 export function localWorkspaces(instance: Instance): Workspaces {
-  const program = async () => (await preparedAddons(instance))?.programs?.["prometheus"];
+  const program = async () => (await preparedAddons(instance))?.programs["prometheus"];
   return {
     unavailable: async () =>
       (await program()) === undefined

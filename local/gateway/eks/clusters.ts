@@ -103,6 +103,7 @@ async function createCluster(
     number,
     oidcId,
     clientRequestToken,
+    ...{ selfManagedNodes: [], autoNodes: [] },
     preserved: request.bootstrapSelfManagedAddons ? selfManaged() : {},
     cluster: {
       name,

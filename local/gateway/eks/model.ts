@@ -54,8 +54,8 @@ export interface NodeRecord {
   readonly zone: string;
   /** Kubernetes version that it was started for. */
   readonly version: string;
-  /** Release of its image and version of its launch template; absent on nodes that an earlier release of this project made. */
-  readonly image?: string;
+  /** Release of its image and version of its launch template. */
+  readonly image: string;
   /** When EKS began to drain it (seconds since 1970): for an update, or to scale down. */
   drain?: { readonly since: number; readonly for: "update" | "scaleDown" };
   /** When it stopped being Ready (seconds since 1970); absent while it is Ready. */
@@ -109,7 +109,7 @@ export interface AccessEntryRecord {
   entry: AccessEntry;
   /**
    * ID of the role that it was made for: it does not work for another one of the same ARN (EKS API reference, AccessEntry). Absent for
-   * users, and on entries that an earlier release of this project made.
+   * users.
    */
   roleId?: string | undefined;
   policies: AccessPolicy[];
@@ -140,10 +140,9 @@ export interface ClusterRecord {
    */
   preserved: Record<string, Pick<Addon, "configurationValues">>;
   nodegroups: Record<string, NodegroupRecord>;
-  /** Absent while there was none. */
-  selfManagedNodes?: SelfManagedNode[];
-  /** Nodes that EKS Auto Mode started; absent where it never was on. */
-  autoNodes?: AutoNodeRecord[];
+  selfManagedNodes: SelfManagedNode[];
+  /** Nodes that EKS Auto Mode started. */
+  autoNodes: AutoNodeRecord[];
   accessEntries: Record<string, AccessEntryRecord>;
   addons: Record<string, Addon>;
   podIdentityAssociations: Record<string, PodIdentityRecord>;

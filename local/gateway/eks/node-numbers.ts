@@ -3,7 +3,7 @@ import { MAX_NODES } from "../../instance/index.ts";
 import type { ClusterRecord } from "./model.ts";
 
 /** All nodes of a cluster: those of its node groups, of EKS Auto Mode, and instances that joined by themselves. */
-export const nodesOf = ({ nodegroups, autoNodes = [], selfManagedNodes = [] }: ClusterRecord) => [
+export const nodesOf = ({ nodegroups, autoNodes, selfManagedNodes }: ClusterRecord) => [
   ...Object.values(nodegroups).flatMap(({ nodes }) => nodes),
   ...autoNodes,
   ...selfManagedNodes,

@@ -58,14 +58,14 @@ async function read({ aws }: EksContext, id: string): Promise<Told> {
 }
 
 const joinedIn = (records: readonly ClusterRecord[]): ReadonlySet<string> =>
-  new Set(records.flatMap(({ selfManagedNodes: nodes = [] }) => nodes.map(({ instanceId }) => instanceId)));
+  new Set(records.flatMap(({ selfManagedNodes: nodes }) => nodes.map(({ instanceId }) => instanceId)));
 
 /** Marks the nodes whose instances run no more. */
 async function markLeaving(context: EksContext, instances: readonly LaunchedInstance[]): Promise<void> {
   const running = new Set(instances.filter(({ runs }) => runs).map(({ id }) => id));
-  for (const { cluster, selfManagedNodes: nodes = [] } of context.store.list()) {
+  for (const { cluster, selfManagedNodes: nodes } of context.store.list()) {
     if (nodes.every((node) => node.leaving === true || running.has(node.instanceId))) continue;
-    await context.store.change(cluster.name, ({ selfManagedNodes: all = [] }) => {
+    await context.store.change(cluster.name, ({ selfManagedNodes: all }) => {
       for (const node of all) if (!running.has(node.instanceId)) node.leaving = true;
     });
     context.wake(cluster.name);
@@ -96,7 +96,7 @@ async function join(
     const name = context.clusters.of(cluster.name).nodeName(stored.number, number);
     const settings = { ...kubelet, ...reservedOn(size, kubelet) };
     stored.selfManagedNodes = [
-      ...(stored.selfManagedNodes ?? []),
+      ...stored.selfManagedNodes,
       { number, name, instanceId, instanceType, zone, subnet, role, labels, taints, kubelet: settings },
     ];
     return false;

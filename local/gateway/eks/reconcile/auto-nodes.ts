@@ -24,7 +24,7 @@ const servedPods = new WeakMap<NodesContext["startedNodes"], Map<string, number>
 /** Starts nodes for pods that fit nowhere, and takes back those that nobody needs; all of them once Auto Mode is off. */
 export async function autoNodesStep(context: NodesContext, cluster: string, kube: KubeApi): Promise<Again> {
   const record = context.store.get(cluster);
-  const nodes = record.autoNodes ?? [];
+  const nodes = record.autoNodes;
   if (!isAuto(record.cluster)) {
     // "EKS will terminate all EC2 instances operated by EKS Auto Mode" (EKS User Guide, "Disable EKS Auto Mode").
     for (const node of nodes) await stop(context, cluster, node);
@@ -57,13 +57,13 @@ async function stop(context: NodesContext, cluster: string, { number, instanceId
   context.startedNodes.delete(instanceId);
   await context.clusters.of(cluster).stopNode(number);
   await context.store.change(cluster, (record) => {
-    record.autoNodes = record.autoNodes?.filter((each) => each.number !== number) ?? [];
+    record.autoNodes = record.autoNodes.filter((each) => each.number !== number);
   });
 }
 
 /** Which nodes are to go: those of another Kubernetes version than the control plane's, one at a time, and those that stay empty. */
 function leavingOf(record: ClusterRecord, empty: readonly string[], now: number): readonly AutoNodeRecord[] {
-  const nodes = record.autoNodes ?? [];
+  const nodes = record.autoNodes;
   const isOver = ({ name, emptySince = now }: AutoNodeRecord) =>
     empty.includes(name) && now - emptySince >= EMPTY_SECONDS;
   const begun = nodes.filter(({ leaving }) => leaving === true);
@@ -73,14 +73,15 @@ function leavingOf(record: ClusterRecord, empty: readonly string[], now: number)
 
 /** Notes which nodes are empty, drains those that leave, by evictions that budgets may refuse, and stops the ones that are. */
 async function takeBack({ context, cluster, kube, pods, ready }: Pass): Promise<void> {
-  const running = (context.store.get(cluster).autoNodes ?? [])
-    .map(({ name }) => name)
+  const running = context.store
+    .get(cluster)
+    .autoNodes.map(({ name }) => name)
     .filter((name) => ready.has(name));
   const empty = emptyNodes(pods, running);
   const now = context.now();
   const leaving = leavingOf(context.store.get(cluster), empty, now).map(({ name }) => name);
   await context.store.change(cluster, (record) => {
-    for (const node of record.autoNodes ?? []) {
+    for (const node of record.autoNodes) {
       if (!empty.includes(node.name)) delete node.emptySince;
       else node.emptySince ??= now;
       if (leaving.includes(node.name)) node.leaving = true;
@@ -93,14 +94,14 @@ async function takeBack({ context, cluster, kube, pods, ready }: Pass): Promise<
     there.map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name }, spec: { unschedulable: true } })),
   );
   const occupied = await evictFrom(kube, there);
-  for (const node of context.store.get(cluster).autoNodes ?? [])
+  for (const node of context.store.get(cluster).autoNodes)
     if (leaving.includes(node.name) && !occupied.has(node.name)) await stop(context, cluster, node);
 }
 
 /** Starts one node, unless one is on its way that could take the pods. */
 async function startOne({ context, cluster, pods, ready }: Pass): Promise<void> {
   const record = context.store.get(cluster);
-  const nodes = record.autoNodes ?? [];
+  const nodes = record.autoNodes;
   if (nodes.some(({ name, leaving }) => leaving !== true && !ready.has(name))) return;
   const now = context.now();
   const served = servedOf(context);
@@ -115,7 +116,7 @@ async function startOne({ context, cluster, pods, ready }: Pass): Promise<void> 
   if (!(await mayStart(context, record.cluster.roleArn))) return;
   for (const { metadata } of found.pods) served.set(metadata?.uid ?? "", now);
   await context.store.change(cluster, (stored) => {
-    stored.autoNodes = [...(stored.autoNodes ?? []), nodeOf(context, stored, number, found.offer)];
+    stored.autoNodes = [...stored.autoNodes, nodeOf(context, stored, number, found.offer)];
   });
   context.wake(cluster);
 }
@@ -138,7 +139,7 @@ async function mayStart({ aws }: NodesContext, roleArn: string): Promise<boolean
 }
 
 /** The zones of the subnets of the control plane, in which the NodeClass of EKS' own pools has its nodes (aws-cdk#33771). */
-async function zonesOf({ aws }: NodesContext, { cluster, autoNodes = [] }: ClusterRecord): Promise<string[]> {
+async function zonesOf({ aws }: NodesContext, { cluster, autoNodes }: ClusterRecord): Promise<string[]> {
   const subnets = await aws.subnets(cluster.resourcesVpcConfig.subnetIds ?? []);
   const zones = [...new Set(subnets.map(({ zone }) => zone))].sort();
   // The next node goes where the fewest are.

@@ -64,7 +64,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     await podIdentityAgentStep(withNodes, name);
     const addons = await addonsStep(context, name, kube);
     // Without nodes no Crossplane can run.
-    const { nodegroups, autoNodes = [] } = context.store.get(name);
+    const { nodegroups, autoNodes } = context.store.get(name);
     const hasNodes = Object.keys(nodegroups).length > 0 || autoNodes.length > 0;
     state.hasPackages ||= hasNodes && (await packagesStep(kube));
     return (

@@ -37,7 +37,7 @@ export function endpointKeeper(
 }
 
 async function reachOf({ clusters, aws }: EksContext, record: ClusterRecord): Promise<Reach[]> {
-  const { number, cluster, nodegroups, selfManagedNodes = [] } = record;
+  const { number, cluster, nodegroups, selfManagedNodes } = record;
   const { apiAddress: address, nodesCidr } = clusters.of(cluster.name).addresses(number);
   if (address === undefined || nodesCidr === undefined) return [];
   const { vpcId = "", clusterSecurityGroupId, securityGroupIds = [], subnetIds = [] } = cluster.resourcesVpcConfig;

@@ -71,7 +71,7 @@ export function outdatedOf(
   const { nodegroupName, version } = group.nodegroup;
   if (runningUpdates(record, { nodegroupName }).every(({ type }) => type !== "VersionUpdate")) return [];
   const image = imageOf(group);
-  return nodes.filter((node) => node.version !== version || (node.image !== undefined && node.image !== image));
+  return nodes.filter((node) => node.version !== version || node.image !== image);
 }
 
 export const drainSince = (work: Work, numbers: readonly number[], reason: "update" | "scaleDown"): Promise<void> =>

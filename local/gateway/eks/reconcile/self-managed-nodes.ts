@@ -3,7 +3,7 @@ import type { NodesContext } from "./nodegroup-nodes.ts";
 
 /** Starts the nodes of instances that joined a cluster, and ends those whose instances shut down. */
 export async function selfManagedNodesStep(context: NodesContext, cluster: string): Promise<void> {
-  const { selfManagedNodes = [] } = context.store.get(cluster);
+  const { selfManagedNodes } = context.store.get(cluster);
   await Promise.all(
     selfManagedNodes.filter(({ leaving }) => leaving === true).map((node) => end(context, cluster, node)),
   );
@@ -27,7 +27,7 @@ async function end(context: NodesContext, cluster: string, { number, instanceId 
   context.startedNodes.delete(instanceId);
   await context.clusters.of(cluster).stopNode(number);
   await context.store.change(cluster, (stored) => {
-    stored.selfManagedNodes = (stored.selfManagedNodes ?? []).filter((other) => other.instanceId !== instanceId);
+    stored.selfManagedNodes = stored.selfManagedNodes.filter((other) => other.instanceId !== instanceId);
   });
   await context.aws.endInstance(instanceId);
 }

@@ -26,7 +26,7 @@ describe("npm start", () => {
   test("prepares those that are asked for, and those of an earlier start", async () => {
     const dir = folder();
     expect(await names(dir, ["cert_manager"])).toEqual(["prepare the add-ons cert_manager"]);
-    await notePrepared(instanceAt(dir, 0), { names: ["external_dns"], images: [], charts: "/charts" });
+    await notePrepared(instanceAt(dir, 0), { names: ["external_dns"], images: [], charts: "/charts", programs: {} });
     expect(await names(dir, [])).toEqual(["prepare the add-ons external_dns"]);
     expect(await names(dir, ["cert_manager"])).toEqual(["prepare the add-ons external_dns, cert_manager"]);
   });
@@ -50,7 +50,7 @@ describe("the add-ons of an instance", () => {
     const built = {
       names: ["cert_manager"],
       images: [{ name: "a", reference: "b:c", tar: "/d" }],
-      charts: "/e",
+      ...{ charts: "/e", programs: { prometheus: "/f" } },
     } as const;
     await notePrepared(instance, built);
     expect(await preparedAddons(instance)).toEqual(built);

@@ -244,17 +244,4 @@ describe("a version update", () => {
     await expect.poll(async () => (await update()).status).toBe("Successful");
     expect(instances().filter((each) => before.includes(each))).toEqual([]);
   });
-
-  test("that a gateway of an earlier release has begun goes on under this one", async () => {
-    const before = instances();
-    run("shop-1", nodes()[0], { budgeted: true });
-    const update = await begin({ version: "1.35" });
-    await eks.store.change("hub", ({ nodegroups }) => delete nodegroups["main"]?.versionUpdate);
-    await later();
-    expect((await update()).status).toBe("InProgress");
-    eks.clusters.budgeted.clear();
-    await later();
-    await expect.poll(async () => (await update()).status).toBe("Successful");
-    expect(instances().filter((id) => before.includes(id))).toEqual([]);
-  });
 });
