@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { releasesIn } from "../../cli/upgrade-platform/changelog.ts";
-import { anchors, links, root, text } from "./support/pages.ts";
+import { anchors, links, text } from "./support/pages.ts";
 
 const guide = "docs/guides/repositories.md";
 const duties = "What you have to do";
@@ -45,16 +43,5 @@ describe("the changelog", () => {
   test("asks nothing of a user among the changes", () => {
     for (const entry of entriesOf("Changes"))
       expect(entry).not.toMatch(/\b(have|has) to\b(?! be compiled)|\byou must\b|\bbefore you\b/i);
-  });
-});
-
-describe("the version before this one", () => {
-  test("is a commit until the first release, then the tag of one", () => {
-    const named = readFileSync(join(root, "test", "e2e", "previous-version"), "utf8");
-    const tags = releases
-      .map(({ heading }) => /^\d+\.\d+\.\d+/.exec(heading)?.[0])
-      .flatMap((version) => (version ? [`v${version}\n`] : []));
-    if (tags.length === 0) expect(named).toMatch(/^[0-9a-f]{40}\n$/);
-    else expect(tags.slice(0, 2)).toContain(named);
   });
 });

@@ -160,6 +160,15 @@ describe("a pull request", () => {
   });
 });
 
+test.each([
+  ["pull-request", "tests"],
+  ["release", "build"],
+  ["nightly", "tests"],
+])("%s, %s: the tests have the tags of releases", (name, job) => {
+  const checkout = workflow(name).jobs[job]?.steps?.find(({ uses = "" }) => uses.startsWith("actions/checkout@"));
+  expect(checkout?.with).toMatchObject({ "fetch-depth": 0 });
+});
+
 describe("every night", () => {
   const { on, jobs } = workflow("nightly");
 

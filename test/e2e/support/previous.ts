@@ -2,11 +2,10 @@ import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileS
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { execute, git, root, succeed } from "../../support/process.ts";
+import { git, root, succeed } from "../../support/process.ts";
 
 /** The project as somebody has it who came with the previous version and takes this one: a clone of its own. */
 
-const file = "test/e2e/previous-version";
 const lockFile = "package-lock.json";
 /** Where the version stands, first of all in each; tests hold the three together. */
 const versioned = [
@@ -31,19 +30,6 @@ export interface ProjectClone {
 const read = (folder: string, path: string): string => readFileSync(join(folder, path), "utf8");
 const versionIn = (folder: string): string => JSON.parse(read(folder, "package.json")).version;
 
-/** The previous version. @throws when this clone does not have it, with what to do */
-async function previousCommit(): Promise<string> {
-  const revision = read(root, file).trim();
-  const { code, stdout } = await execute("git", ["rev-parse", "--verify", "--quiet", `${revision}^{commit}`]);
-  if (code === 0) return stdout.trim();
-  const isShallow = (await git(["rev-parse", "--is-shallow-repository"], root)).trim() === "true";
-  throw new Error(
-    `${file} names ${revision || "nothing"} as the version before this one, which is no commit of ${root}${isShallow ? ", a shallow clone" : ""}. ` +
-      `Allowed is a tag, or the whole hash of a commit. Next: git fetch --tags${isShallow ? " --unshallow" : ""}, and run the test again; ` +
-      "in a workflow, fetch-depth: 0 of actions/checkout",
-  );
-}
-
 /**
  * Gives a checkout the packages that its lock file asks for: those of this one, where both files are the same. What is linked already stays,
  * because programs of the checkout may be running.
@@ -58,8 +44,7 @@ async function install(folder: string): Promise<void> {
 }
 
 /**
- * Commits another version number. A release has one of its own, by which a hub gets its composition function; two commits between which
- * nothing was released have the same one.
+ * Commits another version number. A hub gets its composition function by it, and commits after a release have the same one until the next.
  */
 async function renumber(folder: string): Promise<void> {
   const version = versionIn(folder);
@@ -71,9 +56,8 @@ async function renumber(folder: string): Promise<void> {
   await git(["commit", "--quiet", "--message", `Call this version ${earliest}`, "--", ...versioned], folder);
 }
 
-/** Clones the project and checks the previous version out. */
-export async function previousProject(): Promise<ProjectClone> {
-  const previous = await previousCommit();
+/** Clones the project and checks the previous version out, a tag. */
+export async function previousProject(previous: string): Promise<ProjectClone> {
   const present = (await git(["rev-parse", "HEAD"], root)).trim();
   // Without links above it: the commands compare it with the folder that they run in.
   const folder = realpathSync(await mkdtemp(join(tmpdir(), "fleet-project-")));
