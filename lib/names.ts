@@ -170,7 +170,7 @@ export function fleetNames(fleet: string) {
 
 /**
  * The boundary of spokes' roles allows the prefix of spokes' keys, so the hub's own have another: a pattern can't leave out a scope, and a Deny has
- * no room. A hub from before the first release may have `sealing-keys/cluster-hub`, which you delete; no spoke may have the scope.
+ * no room.
  */
 const sealingKeyPrefix = (fleet: string, scope: string): string =>
   `${fleet}/${scope === hubSealingScope ? "hub-sealing-keys" : "sealing-keys"}/`;

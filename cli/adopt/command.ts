@@ -4,7 +4,7 @@ import type { Existing } from "../../functions/spoke/api.ts";
 import { podIdentitiesField, ruleField, templatesField } from "../../functions/spoke/existing.ts";
 import { clusterTag } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
-import { type Schema, withDefaults } from "../../lib/openapi.ts";
+import { withDefaults } from "../../lib/openapi.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
@@ -81,15 +81,6 @@ const fileProblems = (file: AdoptedFile): Problem[] => [
   ...regionProblems(file),
   ...makerProblems(file, "leave it as it is: the hub finds the cluster by its name"),
 ];
-
-/** @throws UsageError while the checkout's definition does not know the field */
-function definedSchema(schema: Schema): Schema {
-  const spec = schema.properties ?? {};
-  if (spec["existing"] !== undefined) return schema;
-  throw new UsageError(
-    "platform/api/definition.yaml of the checkout has no spec.existing: merge the repositories of this release first (fleet upgrade-platform)",
-  );
-}
 
 const quoted = (lines: readonly string[]): string => lines.map((line) => `\n  - ${line}`).join("");
 
@@ -188,7 +179,7 @@ export async function run(argv: readonly string[], using = programs, look = look
     together([...problems, ...wishProblems(values, [checkout])], file === undefined ? unknown : fileProblems(file)),
   );
   const opened = file as AdoptedFile;
-  const spec = withDefaults(definedSchema((await readOffer(checkout)).schema), opened.spec) as FileSpec;
+  const spec = withDefaults((await readOffer(checkout)).schema, opened.spec) as FileSpec;
   const { fleet, path } = opened;
   const prefix = fleetNames(fleet).spokePrefix;
   const { cluster } = spokeNames(prefix, spoke);

@@ -159,12 +159,3 @@ test("refuses credentials of another account than the Spoke's", async () => {
   its.at.write(file, spokeText("blue", '  account: { id: "111122223333", providerConfigRef: { name: payments } }\n'));
   await expect(adopt()).rejects.toThrow("the Spoke is in account 111122223333: take credentials of that account");
 });
-
-test("asks for the repositories of this release where the definition has no such field", async () => {
-  const definition = "platform/api/definition.yaml";
-  its.at.write(
-    definition,
-    its.at.read(definition).replace("\n                existing:\n", "\n                existed:\n"),
-  );
-  await expect(adopt()).rejects.toThrow("merge the repositories of this release first");
-});

@@ -100,7 +100,7 @@ function spoke(change: Record<string, unknown>, fleet = "fleet"): Requested {
     spec: { ...spec, ...change },
   };
 }
-/** One of before Spokes said of which fleet they are. */
+/** One without the label of its fleet. */
 const unlabelled = (change: Record<string, unknown> = {}): Requested => {
   const { labels: _, ...metadata } = spoke(change).metadata;
   return { ...spoke(change), metadata };
@@ -188,12 +188,12 @@ export const fleets: Cases = [
   ...removals(spoke({}), spoke({}, "fleet-prod"), "got fleet-prod"),
 ];
 
-/** The same of Spokes of before this rule, which a hub that has it can't be given any more: judged without an API server only. */
+/** Changes of Spokes that the rule rejects, whose finalizers go all the same; without an API server, which would not take them first. */
 export const unlabelledSpokes: Cases = [
-  { title: "a change of a Spoke of before this rule", from: unlabelled(), object: unlabelled({ tenant: "other" }) },
-  { title: "a Spoke of before this rule that gets its fleet", from: unlabelled(), object: spoke({}) },
+  { title: "another change of a Spoke without its fleet", from: unlabelled(), object: unlabelled({ tenant: "other" }) },
+  { title: "a Spoke without its fleet that gets it", from: unlabelled(), object: spoke({}) },
   {
-    title: "a Spoke of before this rule that gets another fleet",
+    title: "a Spoke without its fleet that gets another one",
     from: unlabelled(),
     object: spoke({}, "fleet-prod"),
     refused: "got fleet-prod",

@@ -94,11 +94,6 @@ export const workloadsScope: Cases = [
   { title: "a Kustomization beside its own", object: ownStep },
   { title: "a Kustomization beside its own, changed", from: ownStep, object: step({ interval: "1h" }, own) },
   {
-    title: "a Kustomization of before, which gets its identity",
-    from: step({ serviceAccountName: "kustomize-controller" }, own),
-    object: ownStep,
-  },
-  {
     title: "the platform's Kustomization",
     from: step({}, { [owner]: "tools" }),
     object: step({ interval: "1h" }, { [owner]: "tools" }),
