@@ -1,30 +1,30 @@
-import { AmpClient } from "@aws-sdk/client-amp";
-import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { EC2Client } from "@aws-sdk/client-ec2";
-import { EKSClient } from "@aws-sdk/client-eks";
-import { IAMClient } from "@aws-sdk/client-iam";
-import { KMSClient } from "@aws-sdk/client-kms";
-import { RDSClient } from "@aws-sdk/client-rds";
-import { S3Client } from "@aws-sdk/client-s3";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { SQSClient } from "@aws-sdk/client-sqs";
-import { STSClient } from "@aws-sdk/client-sts";
+import { Amp } from "@aws-sdk/client-amp";
+import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
+import { DynamoDB } from "@aws-sdk/client-dynamodb";
+import { EC2 } from "@aws-sdk/client-ec2";
+import { EKS } from "@aws-sdk/client-eks";
+import { IAM } from "@aws-sdk/client-iam";
+import { KMS } from "@aws-sdk/client-kms";
+import { RDS } from "@aws-sdk/client-rds";
+import { S3 } from "@aws-sdk/client-s3";
+import { SecretsManager } from "@aws-sdk/client-secrets-manager";
+import { SQS } from "@aws-sdk/client-sqs";
+import { STS } from "@aws-sdk/client-sts";
 import { type Aws, type ConnectionConfig, connectAws } from "./connection.ts";
 
 const classes = {
-  amp: AmpClient,
-  cloudwatchlogs: CloudWatchLogsClient,
-  dynamodb: DynamoDBClient,
-  ec2: EC2Client,
-  eks: EKSClient,
-  iam: IAMClient,
-  kms: KMSClient,
-  rds: RDSClient,
-  s3: S3Client,
-  secretsmanager: SecretsManagerClient,
-  sqs: SQSClient,
-  sts: STSClient,
+  amp: Amp,
+  cloudwatchlogs: CloudWatchLogs,
+  dynamodb: DynamoDB,
+  ec2: EC2,
+  eks: EKS,
+  iam: IAM,
+  kms: KMS,
+  rds: RDS,
+  s3: S3,
+  secretsmanager: SecretsManager,
+  sqs: SQS,
+  sts: STS,
 };
 
 /** A connection with the client of each service as a property. */

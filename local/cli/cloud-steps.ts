@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { DescribeKeyCommand } from "@aws-sdk/client-kms";
 import { orGone } from "../aws/errors.ts";
 import { ensureInstanceCa } from "../gateway/ca.ts";
 import { ensureDeployer } from "../gateway/deployer.ts";
@@ -56,7 +55,7 @@ async function policiesOf(instance: Instance, stack: string) {
 async function secretsKeyOf(instance: Instance, fleet: string): Promise<string | undefined> {
   const { kms } = await rootAws(instance);
   const KeyId = fleetNames(fleet).secretsKeyAlias;
-  const found = await orGone(kms.send(new DescribeKeyCommand({ KeyId })));
+  const found = await orGone(kms.describeKey({ KeyId }));
   return found?.KeyMetadata?.Arn;
 }
 

@@ -1,9 +1,5 @@
-import { EC2Client } from "@aws-sdk/client-ec2";
-import {
-  DescribeLoadBalancersCommand,
-  DescribeTagsCommand,
-  ElasticLoadBalancingV2Client,
-} from "@aws-sdk/client-elastic-load-balancing-v2";
+import { EC2 } from "@aws-sdk/client-ec2";
+import { ElasticLoadBalancingV2 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { balancerId, interfacesByBalancer, openListeners } from "../gateway/elb/snapshot.ts";
 import { ensureGatewayKey, rootCredentials } from "../gateway/key.ts";
 import { REGION } from "../gateway/ministack.ts";
@@ -22,12 +18,12 @@ export interface Door {
 export async function doorsOf(instance: Instance): Promise<Door[]> {
   const credentials = rootCredentials(await ensureGatewayKey(instance));
   const place = { region: REGION, endpoint: instance.awsEndpoint, credentials };
-  const elb = new ElasticLoadBalancingV2Client(place);
-  const { LoadBalancers = [] } = await elb.send(new DescribeLoadBalancersCommand({}));
+  const elb = new ElasticLoadBalancingV2(place);
+  const { LoadBalancers = [] } = await elb.describeLoadBalancers({});
   if (LoadBalancers.length === 0) return [];
-  const interfaces = await interfacesByBalancer(new EC2Client(place));
+  const interfaces = await interfacesByBalancer(new EC2(place));
   const doors = LoadBalancers.map(async ({ LoadBalancerArn = "" }): Promise<Door[]> => {
-    const { TagDescriptions } = await elb.send(new DescribeTagsCommand({ ResourceArns: [LoadBalancerArn] }));
+    const { TagDescriptions } = await elb.describeTags({ ResourceArns: [LoadBalancerArn] });
     const tags = new Map(TagDescriptions?.[0]?.Tags?.map(({ Key, Value }) => [Key, Value]));
     const [cluster, ingress] = [tags.get("elbv2.k8s.aws/cluster"), tags.get("ingress.k8s.aws/stack")];
     if (cluster === undefined || ingress === undefined) return [];

@@ -1,4 +1,4 @@
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SecretsManager } from "@aws-sdk/client-secrets-manager";
 import { credentialReader, type FleetFacts, fromOutputs } from "../product.ts";
 import { deployerCredentials } from "./aws.ts";
 import type { LocalFleet } from "./fleet.ts";
@@ -7,7 +7,7 @@ import { outputsOf } from "./pulumi.ts";
 /** The fleet as `fleet new-cluster` and `fleet onboard` read it, with the deployer's credentials. */
 export async function factsOf({ instance, stack, toolchain }: LocalFleet): Promise<FleetFacts> {
   const facts = fromOutputs(await outputsOf(instance(), stack));
-  const client = new SecretsManagerClient({
+  const client = new SecretsManager({
     ...(facts.region === undefined ? {} : { region: facts.region }),
     endpoint: instance().awsEndpoint,
     credentials: await deployerCredentials(instance()),

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
+import type { Cluster } from "@aws-sdk/client-eks";
 import { functionDigest } from "../crossplane/packages/index.ts";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
@@ -141,8 +141,8 @@ const keysStep: Step<LocalFleet> = {
 /** What DescribeCluster says of every cluster of the instance. */
 export async function clustersOf(instance: Instance): Promise<Cluster[]> {
   const { eks } = await rootAws(instance);
-  const { clusters = [] } = await eks.send(new ListClustersCommand({}));
-  const described = await Promise.all(clusters.map((name) => eks.send(new DescribeClusterCommand({ name }))));
+  const { clusters = [] } = await eks.listClusters({});
+  const described = await Promise.all(clusters.map((name) => eks.describeCluster({ name })));
   return described.flatMap(({ cluster }) => cluster ?? []);
 }
 

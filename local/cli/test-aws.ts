@@ -2,7 +2,6 @@
 // variables as on AWS. Arguments go to vitest.
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { PutUserPolicyCommand } from "@aws-sdk/client-iam";
 import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { bareRepository, commitTo } from "../git/index.ts";
 import { quote } from "../instance/command.ts";
@@ -40,7 +39,7 @@ async function emptyRepositories(instance: Instance): Promise<void> {
 async function grantInventory(instance: Instance): Promise<void> {
   const { iam } = await rootAws(instance);
   const PolicyDocument = JSON.stringify(awsProofPolicy());
-  await iam.send(new PutUserPolicyCommand({ UserName: "deployer", PolicyName: "aws-proof", PolicyDocument }));
+  await iam.putUserPolicy({ UserName: "deployer", PolicyName: "aws-proof", PolicyDocument });
 }
 
 /** What a person would export on AWS. */

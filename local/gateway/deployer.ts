@@ -1,14 +1,5 @@
-import {
-  CreateAccessKeyCommand,
-  CreateUserCommand,
-  DeleteAccessKeyCommand,
-  DeleteUserPolicyCommand,
-  IAMClient,
-  ListAccessKeysCommand,
-  ListUserPoliciesCommand,
-  PutUserPolicyCommand,
-} from "@aws-sdk/client-iam";
-import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { IAM } from "@aws-sdk/client-iam";
+import { STS } from "@aws-sdk/client-sts";
 import { type Instance, readText, writeAtomic } from "../instance/index.ts";
 import { ensureGatewayKey, rootCredentials } from "./key.ts";
 import { ACCOUNT, ministackEndpoint, REGION } from "./ministack.ts";
@@ -60,29 +51,26 @@ async function ensureUser(
 ): Promise<void> {
   const endpoint = ministackEndpoint(instance);
   const credentials = rootCredentials(await ensureGatewayKey(instance), account);
-  const iam = new IAMClient({ endpoint, region: REGION, credentials });
-  await unlessExists(() => iam.send(new CreateUserCommand({ UserName: DEPLOYER })));
+  const iam = new IAM({ endpoint, region: REGION, credentials });
+  await unlessExists(() => iam.createUser({ UserName: DEPLOYER }));
   await putPolicies(iam, policies);
   if (await keyWorks(file, account, endpoint)) return;
-  const { AccessKeyMetadata = [] } = await iam.send(new ListAccessKeysCommand({ UserName: DEPLOYER }));
+  const { AccessKeyMetadata = [] } = await iam.listAccessKeys({ UserName: DEPLOYER });
   // Keys whose secret nobody has any more: IAM allows two.
-  for (const { AccessKeyId } of AccessKeyMetadata)
-    await iam.send(new DeleteAccessKeyCommand({ UserName: DEPLOYER, AccessKeyId }));
-  const { AccessKey } = await iam.send(new CreateAccessKeyCommand({ UserName: DEPLOYER }));
+  for (const { AccessKeyId } of AccessKeyMetadata) await iam.deleteAccessKey({ UserName: DEPLOYER, AccessKeyId });
+  const { AccessKey } = await iam.createAccessKey({ UserName: DEPLOYER });
   await writeAtomic(
     file,
     `[default]\naws_access_key_id = ${AccessKey?.AccessKeyId ?? ""}\naws_secret_access_key = ${AccessKey?.SecretAccessKey ?? ""}\n`,
   );
 }
 
-async function putPolicies(iam: IAMClient, policies: Readonly<Record<string, object>>): Promise<void> {
-  const { PolicyNames = [] } = await iam.send(new ListUserPoliciesCommand({ UserName: DEPLOYER }));
+async function putPolicies(iam: IAM, policies: Readonly<Record<string, object>>): Promise<void> {
+  const { PolicyNames = [] } = await iam.listUserPolicies({ UserName: DEPLOYER });
   for (const PolicyName of PolicyNames.filter((name) => !Object.hasOwn(policies, name)))
-    await iam.send(new DeleteUserPolicyCommand({ UserName: DEPLOYER, PolicyName }));
+    await iam.deleteUserPolicy({ UserName: DEPLOYER, PolicyName });
   for (const [PolicyName, document] of Object.entries(policies))
-    await iam.send(
-      new PutUserPolicyCommand({ UserName: DEPLOYER, PolicyName, PolicyDocument: JSON.stringify(document) }),
-    );
+    await iam.putUserPolicy({ UserName: DEPLOYER, PolicyName, PolicyDocument: JSON.stringify(document) });
 }
 
 async function keyWorks(file: string, account: string, endpoint: string): Promise<boolean> {
@@ -91,9 +79,7 @@ async function keyWorks(file: string, account: string, endpoint: string): Promis
   const credentials = { accessKeyId: value("aws_access_key_id"), secretAccessKey: value("aws_secret_access_key") };
   if (credentials.accessKeyId === "" || credentials.secretAccessKey === "") return false;
   try {
-    const { Arn } = await new STSClient({ endpoint, region: REGION, credentials }).send(
-      new GetCallerIdentityCommand({}),
-    );
+    const { Arn } = await new STS({ endpoint, region: REGION, credentials }).getCallerIdentity({});
     return Arn?.endsWith(`::${account}:user/${DEPLOYER}`) ?? false;
   } catch (error) {
     if (["InvalidClientTokenId", "SignatureDoesNotMatch"].includes((error as Error).name)) return false;

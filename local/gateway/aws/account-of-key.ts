@@ -1,4 +1,4 @@
-import { GetAccessKeyInfoCommand, STSClient, STSServiceException } from "@aws-sdk/client-sts";
+import { STS, STSServiceException } from "@aws-sdk/client-sts";
 import { ACCOUNT } from "../../instance/cluster-id.ts";
 import { type GatewayKey, rootCredentials } from "../key.ts";
 
@@ -11,13 +11,13 @@ const REMEMBERED = 1000;
  */
 export function accountsOfKeys({ endpoint, region, key }: { endpoint: string; region: string; key: GatewayKey }) {
   // Long enough for ministack to be restarted.
-  const sts = new STSClient({ endpoint, region, credentials: rootCredentials(key), maxAttempts: 8 });
+  const sts = new STS({ endpoint, region, credentials: rootCredentials(key), maxAttempts: 8 });
   const known = new Map<string, string>();
   return async (AccessKeyId: string): Promise<string> => {
     const remembered = known.get(AccessKeyId);
     if (remembered !== undefined) return remembered;
     try {
-      const { Account = ACCOUNT } = await sts.send(new GetAccessKeyInfoCommand({ AccessKeyId }));
+      const { Account = ACCOUNT } = await sts.getAccessKeyInfo({ AccessKeyId });
       if (known.size >= REMEMBERED) known.clear();
       known.set(AccessKeyId, Account);
       return Account;

@@ -1,12 +1,11 @@
 import {
   DescribeInstanceAttributeCommand,
-  DescribeInstancesCommand,
   DescribeInstanceTypesCommand,
-  type EC2Client,
+  type EC2,
   type Instance,
 } from "@aws-sdk/client-ec2";
 import type { LaunchTemplateSpecification } from "@aws-sdk/client-eks";
-import { GetInstanceProfileCommand, type IAMClient } from "@aws-sdk/client-iam";
+import type { IAM } from "@aws-sdk/client-iam";
 import { type QueryPlace, queryApi, queryText } from "./query-api.ts";
 
 /** An instance of EC2 that somebody launched, and which may be a node. */
@@ -24,7 +23,7 @@ export interface LaunchedInstance {
 }
 
 /** Instances in ministack, and what the gateway tells it of those that are nodes. */
-export function launchedInstances(place: QueryPlace, ec2: EC2Client, iam: IAMClient) {
+export function launchedInstances(place: QueryPlace, ec2: EC2, iam: IAM) {
   const call = queryApi(place, "ec2", "2016-11-15");
   const ask = queryText(place, "ec2", "2016-11-15");
   return {
@@ -39,7 +38,7 @@ export function launchedInstances(place: QueryPlace, ec2: EC2Client, iam: IAMCli
     /** Those that run or shut down. */
     launchedInstances: async (): Promise<LaunchedInstance[]> => {
       const Filters = [{ Name: "instance-state-name", Values: ["running", "shutting-down"] }];
-      const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({ Filters }));
+      const { Reservations = [] } = await ec2.describeInstances({ Filters });
       return Reservations.flatMap(({ Instances = [] }) => Instances.map(launched));
     },
     /** The user data of an instance, decoded; empty where it has none. */
@@ -50,7 +49,7 @@ export function launchedInstances(place: QueryPlace, ec2: EC2Client, iam: IAMCli
     },
     /** ARN of the role in an instance profile; undefined where it has none. */
     roleOfProfile: async (name: string): Promise<string | undefined> => {
-      const { InstanceProfile } = await iam.send(new GetInstanceProfileCommand({ InstanceProfileName: name }));
+      const { InstanceProfile } = await iam.getInstanceProfile({ InstanceProfileName: name });
       return InstanceProfile?.Roles?.[0]?.Arn;
     },
     /** Processors and memory (MiB) of a type. */

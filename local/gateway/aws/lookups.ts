@@ -1,24 +1,8 @@
 import { randomInt } from "node:crypto";
-import {
-  AuthorizeSecurityGroupIngressCommand,
-  CreateSecurityGroupCommand,
-  DeleteSecurityGroupCommand,
-  DescribeNatGatewaysCommand,
-  DescribeSecurityGroupsCommand,
-  DescribeSubnetsCommand,
-  EC2Client,
-  type IpPermission,
-  type SecurityGroup,
-} from "@aws-sdk/client-ec2";
-import {
-  GetOpenIDConnectProviderCommand,
-  GetRoleCommand,
-  GetUserCommand,
-  IAMClient,
-  paginateListAttachedRolePolicies,
-} from "@aws-sdk/client-iam";
-import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
-import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
+import { EC2, type IpPermission, type SecurityGroup } from "@aws-sdk/client-ec2";
+import { IAM, paginateListAttachedRolePolicies } from "@aws-sdk/client-iam";
+import { KMS } from "@aws-sdk/client-kms";
+import { ServiceQuotas } from "@aws-sdk/client-service-quotas";
 import type { Quota } from "../../product.ts";
 import type { rootCredentials } from "../key.ts";
 import { launchedInstances } from "./instances.ts";
@@ -44,16 +28,16 @@ export function awsLookups(options: LookupOptions) {
     region: options.region,
     credentials: options.credentials,
   };
-  const iam = new IAMClient(config);
-  const ec2 = new EC2Client(config);
-  const kms = new KMSClient(config);
-  const serviceQuotas = new ServiceQuotasClient(config);
+  const iam = new IAM(config);
+  const ec2 = new EC2(config);
+  const kms = new KMS(config);
+  const serviceQuotas = new ServiceQuotas(config);
   return {
     ...scalingGroups(options),
     ...launchedInstances(options, ec2, iam),
     role: (name: string) =>
       unlessMissing(async () => {
-        const { Role: role } = await iam.send(new GetRoleCommand({ RoleName: name }));
+        const { Role: role } = await iam.getRole({ RoleName: name });
         const age = (Date.now() - (role?.CreateDate?.getTime() ?? 0)) / 1000;
         if (age < (await options.newRolesUnknownSeconds())) return undefined;
         return {
@@ -72,18 +56,17 @@ export function awsLookups(options: LookupOptions) {
         names.push(...AttachedPolicies.flatMap(({ PolicyName }) => PolicyName ?? []));
       return names;
     },
-    userArn: (name: string) =>
-      unlessMissing(async () => (await iam.send(new GetUserCommand({ UserName: name }))).User?.Arn),
+    userArn: (name: string) => unlessMissing(async () => (await iam.getUser({ UserName: name })).User?.Arn),
     /** The IAM OIDC provider with this URL. */
     oidcProvider: (issuer: string) =>
       unlessMissing(async () => {
         const arn = `arn:${options.partition}:iam::${options.account}:oidc-provider/${issuer.replace(/^https:\/\//, "")}`;
-        const provider = await iam.send(new GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: arn }));
+        const provider = await iam.getOpenIDConnectProvider({ OpenIDConnectProviderArn: arn });
         return { clientIds: provider.ClientIDList ?? [] };
       }),
     /** Those of the subnets that exist. */
     subnets: async (ids: readonly string[]) => {
-      const found = await ec2.send(new DescribeSubnetsCommand({ Filters: [{ Name: "subnet-id", Values: [...ids] }] }));
+      const found = await ec2.describeSubnets({ Filters: [{ Name: "subnet-id", Values: [...ids] }] });
       return (found.Subnets ?? []).map((subnet) => ({
         id: subnet.SubnetId ?? "",
         vpcId: subnet.VpcId ?? "",
@@ -96,7 +79,7 @@ export function awsLookups(options: LookupOptions) {
         { Name: "vpc-id", Values: [vpcId] },
         { Name: "state", Values: ["available"] },
       ];
-      const found = await ec2.send(new DescribeNatGatewaysCommand({ Filter }));
+      const found = await ec2.describeNatGateways({ Filter });
       const addresses = (found.NatGateways ?? []).flatMap(({ NatGatewayAddresses = [] }) => NatGatewayAddresses);
       return addresses.flatMap(({ PublicIp }) => PublicIp ?? []);
     },
@@ -113,10 +96,10 @@ export function awsLookups(options: LookupOptions) {
     securityGroups: async (ids: readonly string[]) => (await groupsOf(ec2, ids)).map(({ GroupId = "" }) => GroupId),
     /** Whether a KMS key exists and is enabled. */
     keyEnabled: async (arn: string) =>
-      (await unlessMissing(() => kms.send(new DescribeKeyCommand({ KeyId: arn }))))?.KeyMetadata?.Enabled ?? false,
+      (await unlessMissing(() => kms.describeKey({ KeyId: arn })))?.KeyMetadata?.Enabled ?? false,
     /** The value of a quota that is in force. */
     quota: async ({ service, code, name }: Quota) => {
-      const found = await serviceQuotas.send(new GetServiceQuotaCommand({ ServiceCode: service, QuotaCode: code }));
+      const found = await serviceQuotas.getServiceQuota({ ServiceCode: service, QuotaCode: code });
       if (found.Quota?.Value === undefined) throw new Error(`Service Quotas gave no value of ${name} (${code})`);
       return found.Quota.Value;
     },
@@ -125,15 +108,15 @@ export function awsLookups(options: LookupOptions) {
     /** Removes the cluster's own security group, found by its tag, where there is one. */
     deleteClusterSecurityGroup: async (cluster: string, vpcId: string) => {
       const id = await clusterSecurityGroup(ec2, cluster, vpcId);
-      if (id !== undefined) await unlessMissing(() => ec2.send(new DeleteSecurityGroupCommand({ GroupId: id })));
+      if (id !== undefined) await unlessMissing(() => ec2.deleteSecurityGroup({ GroupId: id }));
     },
   };
 }
 
 /** Those of the groups that exist. */
-async function groupsOf(ec2: EC2Client, ids: readonly string[]): Promise<SecurityGroup[]> {
+async function groupsOf(ec2: EC2, ids: readonly string[]): Promise<SecurityGroup[]> {
   const Filters = [{ Name: "group-id", Values: [...ids] }];
-  const { SecurityGroups = [] } = await ec2.send(new DescribeSecurityGroupsCommand({ Filters }));
+  const { SecurityGroups = [] } = await ec2.describeSecurityGroups({ Filters });
   // ministack ignores this filter.
   return SecurityGroups.filter(({ GroupId = "" }) => ids.includes(GroupId));
 }
@@ -143,32 +126,30 @@ function admitsPort({ IpProtocol, FromPort = 0, ToPort = 65_535 }: IpPermission,
   return IpProtocol === "-1" || (IpProtocol === "tcp" && FromPort <= port && port <= ToPort);
 }
 
-async function clusterSecurityGroup(ec2: EC2Client, cluster: string, vpcId: string): Promise<string | undefined> {
+async function clusterSecurityGroup(ec2: EC2, cluster: string, vpcId: string): Promise<string | undefined> {
   const Filters = [
     { Name: "vpc-id", Values: [vpcId] },
     { Name: "tag:aws:eks:cluster-name", Values: [cluster] },
   ];
-  return (await ec2.send(new DescribeSecurityGroupsCommand({ Filters }))).SecurityGroups?.[0]?.GroupId;
+  return (await ec2.describeSecurityGroups({ Filters })).SecurityGroups?.[0]?.GroupId;
 }
 
-async function ensureClusterSecurityGroup(ec2: EC2Client, cluster: string, vpcId: string): Promise<string> {
+async function ensureClusterSecurityGroup(ec2: EC2, cluster: string, vpcId: string): Promise<string> {
   const existing = await clusterSecurityGroup(ec2, cluster, vpcId);
   if (existing !== undefined) return existing;
   const name = `eks-cluster-sg-${cluster}-${randomInt(1e9)}`;
   const tags = { Name: name, "aws:eks:cluster-name": cluster, [`kubernetes.io/cluster/${cluster}`]: "owned" };
   const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
-  const { GroupId = "" } = await ec2.send(
-    new CreateSecurityGroupCommand({
-      GroupName: name,
-      VpcId: vpcId,
-      Description:
-        "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as well as any managed workloads.",
-      // With the call itself: a group without its tag would not be found again after a kill.
-      TagSpecifications: [{ ResourceType: "security-group", Tags }],
-    }),
-  );
+  const { GroupId = "" } = await ec2.createSecurityGroup({
+    GroupName: name,
+    VpcId: vpcId,
+    Description:
+      "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as well as any managed workloads.",
+    // With the call itself: a group without its tag would not be found again after a kill.
+    TagSpecifications: [{ ResourceType: "security-group", Tags }],
+  });
   const IpPermissions = [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId }] }];
-  await ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions }));
+  await ec2.authorizeSecurityGroupIngress({ GroupId, IpPermissions });
   return GroupId;
 }
 

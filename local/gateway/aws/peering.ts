@@ -1,13 +1,4 @@
-import {
-  DescribeRouteTablesCommand,
-  DescribeVpcPeeringConnectionsCommand,
-  DescribeVpcsCommand,
-  type EC2Client,
-  type RouteTable,
-  type RouteTableAssociation,
-  type Vpc,
-  type VpcPeeringConnection,
-} from "@aws-sdk/client-ec2";
+import type { EC2, RouteTable, RouteTableAssociation, Vpc, VpcPeeringConnection } from "@aws-sdk/client-ec2";
 
 /** A block that a subnet routes to another VPC, over a peering connection that is active. */
 export interface PeeredRoute {
@@ -16,11 +7,11 @@ export interface PeeredRoute {
 }
 
 /** The network of a VPC, as far as it leads to other VPCs: transit gateways are records that no packet passes. */
-export async function vpcNetwork(ec2: EC2Client, vpcId: string) {
+export async function vpcNetwork(ec2: EC2, vpcId: string) {
   const [{ Vpcs = [] }, { RouteTables = [] }, { VpcPeeringConnections = [] }] = await Promise.all([
-    ec2.send(new DescribeVpcsCommand({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] })),
-    ec2.send(new DescribeRouteTablesCommand({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] })),
-    ec2.send(new DescribeVpcPeeringConnectionsCommand({ Filters: [{ Name: "status-code", Values: ["active"] }] })),
+    ec2.describeVpcs({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] }),
+    ec2.describeRouteTables({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] }),
+    ec2.describeVpcPeeringConnections({ Filters: [{ Name: "status-code", Values: ["active"] }] }),
   ]);
   return {
     /** IPv4 blocks of the VPC. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { EC2Client } from "@aws-sdk/client-ec2";
-import { ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { EC2 } from "@aws-sdk/client-ec2";
+import { ElasticLoadBalancingV2 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import {
   type BalancerInterface,
   type Instance,
@@ -32,7 +32,7 @@ const doorsOf = (balancers: readonly Balancer[]) =>
 
 /** Has the application load balancers of the account that face the internet really listen, check their targets and pass requests on. */
 export function balancing(instance: Instance, place: QueryPlace, log: Log) {
-  const clients = { ec2: new EC2Client(place), elb: new ElasticLoadBalancingV2Client(place) };
+  const clients = { ec2: new EC2(place), elb: new ElasticLoadBalancingV2(place) };
   const call = queryApi(place, "elasticloadbalancing", "2015-12-01");
   const doors = new Map<string, Door>();
   const health = new Map<string, GroupHealth>();

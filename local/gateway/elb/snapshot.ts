@@ -1,14 +1,5 @@
-import { DescribeNetworkInterfacesCommand, type EC2Client } from "@aws-sdk/client-ec2";
-import {
-  DescribeListenersCommand,
-  DescribeLoadBalancersCommand,
-  DescribeRulesCommand,
-  DescribeTargetGroupsCommand,
-  DescribeTargetHealthCommand,
-  type ElasticLoadBalancingV2Client,
-  type Rule,
-  type TargetGroup,
-} from "@aws-sdk/client-elastic-load-balancing-v2";
+import type { EC2 } from "@aws-sdk/client-ec2";
+import type { ElasticLoadBalancingV2, Rule, TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { BalancerInterface } from "../../instance/index.ts";
 
 /** A listener for HTTP of an application load balancer that faces the internet. */
@@ -42,8 +33,8 @@ export interface Snapshot {
 }
 
 interface Clients {
-  readonly ec2: EC2Client;
-  readonly elb: ElasticLoadBalancingV2Client;
+  readonly ec2: EC2;
+  readonly elb: ElasticLoadBalancingV2;
 }
 
 const NONE: Snapshot = { balancers: [], groups: new Map() };
@@ -52,8 +43,8 @@ const NONE: Snapshot = { balancers: [], groups: new Map() };
 export const balancerId = (arn: string): string => arn.split(":loadbalancer/app/")[1] ?? "";
 
 /** Public and private addresses of application load balancers, by `<name>/<id>`. Those of one that is gone stay a while. */
-export async function interfacesByBalancer(ec2: EC2Client): Promise<Map<string, BalancerInterface[]>> {
-  const { NetworkInterfaces = [] } = await ec2.send(new DescribeNetworkInterfacesCommand({}));
+export async function interfacesByBalancer(ec2: EC2): Promise<Map<string, BalancerInterface[]>> {
+  const { NetworkInterfaces = [] } = await ec2.describeNetworkInterfaces({});
   const found = new Map<string, BalancerInterface[]>();
   for (const { RequesterId, Description = "", Association, PrivateIpAddress = "" } of NetworkInterfaces) {
     const balancer = /^ELB app\/(.+)$/.exec(Description)?.[1];
@@ -68,22 +59,22 @@ const place = ({ Priority = "default" }: Rule): number =>
   Priority === "default" ? Number.POSITIVE_INFINITY : Number(Priority);
 
 /** The listeners of a load balancer that open here. */
-export async function openListeners(elb: ElasticLoadBalancingV2Client, LoadBalancerArn: string) {
-  const { Listeners = [] } = await elb.send(new DescribeListenersCommand({ LoadBalancerArn }));
+export async function openListeners(elb: ElasticLoadBalancingV2, LoadBalancerArn: string) {
+  const { Listeners = [] } = await elb.describeListeners({ LoadBalancerArn });
   return Listeners.filter(({ Protocol }) => Protocol === "HTTP");
 }
 
-async function listenersOf(elb: ElasticLoadBalancingV2Client, arn: string): Promise<Listener[]> {
+async function listenersOf(elb: ElasticLoadBalancingV2, arn: string): Promise<Listener[]> {
   return Promise.all(
     (await openListeners(elb, arn)).map(async ({ ListenerArn, Port = 80 }): Promise<Listener> => {
-      const { Rules = [] } = await elb.send(new DescribeRulesCommand({ ListenerArn }));
+      const { Rules = [] } = await elb.describeRules({ ListenerArn });
       return { port: Port, rules: Rules.toSorted((one, other) => place(one) - place(other)) };
     }),
   );
 }
 
-async function targetsOf(elb: ElasticLoadBalancingV2Client, TargetGroupArn: string | undefined): Promise<Target[]> {
-  const { TargetHealthDescriptions = [] } = await elb.send(new DescribeTargetHealthCommand({ TargetGroupArn }));
+async function targetsOf(elb: ElasticLoadBalancingV2, TargetGroupArn: string | undefined): Promise<Target[]> {
+  const { TargetHealthDescriptions = [] } = await elb.describeTargetHealth({ TargetGroupArn });
   return TargetHealthDescriptions.flatMap(({ Target: { Id, Port } = { Id: undefined } }) =>
     Id === undefined || Port === undefined ? [] : [{ address: Id, port: Port }],
   );
@@ -93,14 +84,14 @@ async function targetsOf(elb: ElasticLoadBalancingV2Client, TargetGroupArn: stri
 export async function readSnapshot({ ec2, elb }: Clients): Promise<Snapshot> {
   const interfaces = await interfacesByBalancer(ec2);
   if (interfaces.size === 0) return NONE;
-  const { LoadBalancers = [] } = await elb.send(new DescribeLoadBalancersCommand({}));
+  const { LoadBalancers = [] } = await elb.describeLoadBalancers({});
   const balancers = await Promise.all(
     LoadBalancers.map(async ({ LoadBalancerArn = "" }): Promise<Balancer> => {
       const own = interfaces.get(balancerId(LoadBalancerArn)) ?? [];
       return { interfaces: own, listeners: own.length === 0 ? [] : await listenersOf(elb, LoadBalancerArn) };
     }),
   );
-  const { TargetGroups = [] } = await elb.send(new DescribeTargetGroupsCommand({}));
+  const { TargetGroups = [] } = await elb.describeTargetGroups({});
   // Of instances nothing runs here.
   const used = TargetGroups.filter(
     ({ TargetType, LoadBalancerArns = [] }) => TargetType === "ip" && LoadBalancerArns.length > 0,

@@ -1,4 +1,4 @@
-import { AssumeRoleCommand, STSClient, STSServiceException } from "@aws-sdk/client-sts";
+import { AssumeRoleCommand, STS, STSServiceException } from "@aws-sdk/client-sts";
 import { accountOfArn } from "../aws/account-of-key.ts";
 import { ASSERTION_HEADER } from "../aws/forward.ts";
 import { byAccount } from "../by-account.ts";
@@ -30,9 +30,7 @@ export interface SessionCredentials {
 
 /** Gives a function that assumes roles as AWS's own services do, in the account of each role. It rejects with StsError (AccessDenied) where the role does not trust the service. */
 export function serviceSessions({ endpoint, region, key }: { endpoint: string; region: string; key: GatewayKey }) {
-  const clientOf = byAccount(
-    (account) => new STSClient({ endpoint, region, credentials: rootCredentials(key, account) }),
-  );
+  const clientOf = byAccount((account) => new STS({ endpoint, region, credentials: rootCredentials(key, account) }));
   return async ({ service, roleArn, sessionName, tags = {}, seconds, context = {} }: ServiceSession) => {
     const command = new AssumeRoleCommand({
       RoleArn: roleArn,

@@ -1,7 +1,3 @@
-/** The real Pulumi engine with the aws stand-in against the instance's AWS API. */
-
-import { DescribeVpcsCommand } from "@aws-sdk/client-ec2";
-import { DeleteRolePolicyCommand } from "@aws-sdk/client-iam";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureToolchain } from "../../toolchain/index.ts";
 import { account, instance } from "../support/own-cloud.ts";
@@ -74,15 +70,13 @@ test("a changed tag is an update in place, a changed network and a changed secre
 });
 
 test("a resource that was deleted behind Pulumi's back is found and made again", async () => {
-  await account.iam.send(new DeleteRolePolicyCommand({ RoleName: "engine-test", PolicyName: "inline" }));
+  await account.iam.deleteRolePolicy({ RoleName: "engine-test", PolicyName: "inline" });
   expect((await project.run("refresh")).changes).toMatchObject({ delete: 1 });
   expect((await project.run("up")).changes).toMatchObject({ create: 1 });
 });
 
 test("a destroy leaves nothing in AWS", async () => {
   expect((await project.run("destroy")).code).toBe(0);
-  const tagged = await account.ec2.send(
-    new DescribeVpcsCommand({ Filters: [{ Name: "tag:fleet", Values: ["engine-test"] }] }),
-  );
+  const tagged = await account.ec2.describeVpcs({ Filters: [{ Name: "tag:fleet", Values: ["engine-test"] }] });
   expect(tagged.Vpcs).toEqual([]);
 });

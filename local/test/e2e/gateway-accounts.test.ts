@@ -1,45 +1,10 @@
-import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { CreateSubnetCommand, CreateVpcCommand, DeleteVpcCommand, DescribeVpcsCommand } from "@aws-sdk/client-ec2";
-import {
-  CreateClusterCommand,
-  DeleteClusterCommand,
-  DescribeClusterCommand,
-  ListClustersCommand,
-  waitUntilClusterActive,
-  waitUntilClusterDeleted,
-} from "@aws-sdk/client-eks";
-import {
-  AttachRolePolicyCommand,
-  CreateAccessKeyCommand,
-  CreatePolicyCommand,
-  CreateRoleCommand,
-  CreateUserCommand,
-  GetPolicyCommand,
-  GetRoleCommand,
-  PutRolePermissionsBoundaryCommand,
-  PutRolePolicyCommand,
-} from "@aws-sdk/client-iam";
-import {
-  CreateKeyCommand,
-  DecryptCommand,
-  DescribeKeyCommand,
-  EncryptCommand,
-  GetKeyPolicyCommand,
-  KMSClient,
-  PutKeyPolicyCommand,
-  ScheduleKeyDeletionCommand,
-} from "@aws-sdk/client-kms";
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import {
-  BatchGetSecretValueCommand,
-  CreateSecretCommand,
-  DescribeSecretCommand,
-  GetSecretValueCommand,
-  PutResourcePolicyCommand,
-  SecretsManagerClient,
-} from "@aws-sdk/client-secrets-manager";
-import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { AssumeRoleCommand, GetCallerIdentityCommand } from "@aws-sdk/client-sts";
+import { DynamoDB } from "@aws-sdk/client-dynamodb";
+import { CreateClusterCommand, waitUntilClusterActive, waitUntilClusterDeleted } from "@aws-sdk/client-eks";
+import { GetRoleCommand } from "@aws-sdk/client-iam";
+import { KMS } from "@aws-sdk/client-kms";
+import { S3 } from "@aws-sdk/client-s3";
+import { SecretsManager } from "@aws-sdk/client-secrets-manager";
+import { SQS } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureAccount } from "../../gateway/deployer.ts";
 import { RECORDED_CLUSTERS } from "../../gateway/eks/recorded-clusters.ts";
@@ -84,17 +49,15 @@ const configOf = (clients: Clients) => ({
   region: REGION,
   credentials: clients.credentials as Credentials,
 });
-const secretsOf = (clients: Clients) => new SecretsManagerClient(configOf(clients));
-const kmsOf = (clients: Clients) => new KMSClient(configOf(clients));
+const secretsOf = (clients: Clients) => new SecretsManager(configOf(clients));
+const kmsOf = (clients: Clients) => new KMS(configOf(clients));
 
 /** Makes a role in an account that its administrator may assume, with this policy. */
 async function roleIn(account: string, name: string, policy: object, trust?: string): Promise<void> {
   const { iam } = admin(account);
   const AssumeRolePolicyDocument = trust ?? trustOf({ AWS: arnOf("user/deployer", account) });
-  await iam.send(new CreateRoleCommand({ RoleName: name, AssumeRolePolicyDocument }));
-  await iam.send(
-    new PutRolePolicyCommand({ RoleName: name, PolicyName: "policy", PolicyDocument: JSON.stringify(policy) }),
-  );
+  await iam.createRole({ RoleName: name, AssumeRolePolicyDocument });
+  await iam.putRolePolicy({ RoleName: name, PolicyName: "policy", PolicyDocument: JSON.stringify(policy) });
 }
 
 /** A session of a role, by whoever may assume it. */
@@ -118,11 +81,11 @@ const document = (...statements: object[]) => JSON.stringify({ Version: "2012-10
 describe("two accounts", () => {
   test("are told apart by their access keys", async () => {
     for (const account of [ACCOUNT, OTHER])
-      expect(await admin(account).sts.send(new GetCallerIdentityCommand({}))).toMatchObject({
+      expect(await admin(account).sts.getCallerIdentity({})).toMatchObject({
         Account: account,
         Arn: arnOf("user/deployer", account),
       });
-    expect(await (await cloud.root(OTHER)).sts.send(new GetCallerIdentityCommand({}))).toMatchObject({
+    expect(await (await cloud.root(OTHER)).sts.getCallerIdentity({})).toMatchObject({
       Account: OTHER,
       Arn: arnOf("root", OTHER),
     });
@@ -132,10 +95,9 @@ describe("two accounts", () => {
     const root = rootCredentials(await ensureGatewayKey(cloud.instance), OTHER);
     const elsewhere = root.accessKeyId.replace(OTHER, "333333333333");
     for (const accessKeyId of [elsewhere, OTHER, `ROOT${OTHER}`])
-      expect(
-        await outcome(cloud.as({ ...root, accessKeyId }).sts.send(new GetCallerIdentityCommand({}))),
-        accessKeyId,
-      ).toBe("InvalidClientTokenId");
+      expect(await outcome(cloud.as({ ...root, accessKeyId }).sts.getCallerIdentity({})), accessKeyId).toBe(
+        "InvalidClientTokenId",
+      );
     const again = await cloud.account(OTHER);
     expect(again.credentials?.secretAccessKey).toBe(admin(OTHER).credentials?.secretAccessKey);
     await expect(ensureAccount(cloud.instance, ACCOUNT)).rejects.toThrow("which is the hub's");
@@ -145,32 +107,26 @@ describe("two accounts", () => {
     const made = new Map<string, { role: string; vpc: string; cluster: string }>();
     for (const account of [ACCOUNT, OTHER]) {
       const { iam, ec2, eks } = admin(account);
-      const { Role } = await iam.send(
-        new CreateRoleCommand({
-          RoleName: "same",
-          AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
-        }),
-      );
-      const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: "10.7.0.0/16" }));
+      const { Role } = await iam.createRole({
+        RoleName: "same",
+        AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
+      });
+      const { Vpc } = await ec2.createVpc({ CidrBlock: "10.7.0.0/16" });
       const subnets = await Promise.all(
         ["a", "b"].map((zone, at) =>
-          ec2.send(
-            new CreateSubnetCommand({
-              VpcId: Vpc?.VpcId,
-              CidrBlock: `10.7.${at}.0/24`,
-              AvailabilityZone: `${REGION}${zone}`,
-            }),
-          ),
+          ec2.createSubnet({
+            VpcId: Vpc?.VpcId,
+            CidrBlock: `10.7.${at}.0/24`,
+            AvailabilityZone: `${REGION}${zone}`,
+          }),
         ),
       );
-      const { cluster } = await eks.send(
-        new CreateClusterCommand({
-          name: "same",
-          roleArn: arnOf("role/same", account),
-          resourcesVpcConfig: { subnetIds: subnets.map(({ Subnet }) => Subnet?.SubnetId ?? "") },
-          accessConfig: { authenticationMode: "API" },
-        }),
-      );
+      const { cluster } = await eks.createCluster({
+        name: "same",
+        roleArn: arnOf("role/same", account),
+        resourcesVpcConfig: { subnetIds: subnets.map(({ Subnet }) => Subnet?.SubnetId ?? "") },
+        accessConfig: { authenticationMode: "API" },
+      });
       made.set(account, { role: Role?.RoleId ?? "", vpc: Vpc?.VpcId ?? "", cluster: cluster?.arn ?? "" });
     }
     const [one, two] = [made.get(ACCOUNT), made.get(OTHER)];
@@ -178,21 +134,21 @@ describe("two accounts", () => {
     for (const account of [ACCOUNT, OTHER]) {
       const { iam, ec2, eks } = admin(account);
       const own = made.get(account);
-      expect((await iam.send(new GetRoleCommand({ RoleName: "same" }))).Role?.RoleId).toBe(own?.role);
-      const { Vpcs = [] } = await ec2.send(new DescribeVpcsCommand({}));
+      expect((await iam.getRole({ RoleName: "same" })).Role?.RoleId).toBe(own?.role);
+      const { Vpcs = [] } = await ec2.describeVpcs({});
       expect(Vpcs.map(({ VpcId }) => VpcId)).toContain(own?.vpc);
       expect(Vpcs.map(({ VpcId }) => VpcId)).not.toContain((own === one ? two : one)?.vpc);
       await waitUntilClusterActive({ client: eks, maxWaitTime: 60, minDelay: 1, maxDelay: 1 }, { name: "same" });
-      const { cluster } = await eks.send(new DescribeClusterCommand({ name: "same" }));
+      const { cluster } = await eks.describeCluster({ name: "same" });
       expect(cluster?.arn).toBe(`arn:aws:eks:${REGION}:${account}:cluster/same`);
       expect(cluster?.resourcesVpcConfig?.vpcId).toBe(own?.vpc);
     }
-    await admin(OTHER).eks.send(new DeleteClusterCommand({ name: "same" }));
+    await admin(OTHER).eks.deleteCluster({ name: "same" });
     const waiting = { client: admin(OTHER).eks, maxWaitTime: 60, minDelay: 1, maxDelay: 1 };
     await waitUntilClusterDeleted(waiting, { name: "same" });
-    expect((await admin(OTHER).eks.send(new ListClustersCommand({}))).clusters).toEqual([]);
-    expect((await admin(ACCOUNT).eks.send(new ListClustersCommand({}))).clusters).toEqual(["same"]);
-    await admin(ACCOUNT).eks.send(new DeleteClusterCommand({ name: "same" }));
+    expect((await admin(OTHER).eks.listClusters({})).clusters).toEqual([]);
+    expect((await admin(ACCOUNT).eks.listClusters({})).clusters).toEqual(["same"]);
+    await admin(ACCOUNT).eks.deleteCluster({ name: "same" });
   });
 
   test("pass no roles to each other's services, and have no look at each other's policies", async () => {
@@ -200,12 +156,12 @@ describe("two accounts", () => {
       const { iam } = admin(owner);
       const PolicyName = "own";
       const PolicyDocument = JSON.stringify(allow({ Action: "s3:*" }));
-      const { Policy } = await iam.send(new CreatePolicyCommand({ PolicyName, PolicyDocument }));
+      const { Policy } = await iam.createPolicy({ PolicyName, PolicyDocument });
       const PolicyArn = Policy?.Arn ?? "";
-      expect(await outcome(iam.send(new GetPolicyCommand({ PolicyArn })))).toBe("allowed");
-      expect(await outcome(admin(reader).iam.send(new GetPolicyCommand({ PolicyArn })))).toBe("AccessDenied");
+      expect(await outcome(iam.getPolicy({ PolicyArn }))).toBe("allowed");
+      expect(await outcome(admin(reader).iam.getPolicy({ PolicyArn }))).toBe("AccessDenied");
       for (const RoleName of ["same", "none"])
-        expect(await outcome(admin(reader).iam.send(new AttachRolePolicyCommand({ RoleName, PolicyArn })))).toBe(
+        expect(await outcome(admin(reader).iam.attachRolePolicy({ RoleName, PolicyArn }))).toBe(
           "NoSuchEntityException",
         );
       const cluster = new CreateClusterCommand({
@@ -222,29 +178,25 @@ describe.each(DIRECTIONS)("what $owner has and does not share", ({ owner, reader
   test("is found by nobody of the other account, by its ARN or ID, whatever its rights: root as little as an administrator", async () => {
     const of = configOf(admin(owner));
     const Bucket = `of-${owner}`;
-    const s3 = new S3Client({ ...of, forcePathStyle: true });
-    await s3.send(new CreateBucketCommand({ Bucket }));
-    await s3.send(new PutObjectCommand({ Bucket, Key: "key", Body: "value" }));
-    const { QueueUrl } = await new SQSClient(of).send(new CreateQueueCommand({ QueueName: "unshared" }));
-    const { TableDescription } = await new DynamoDBClient(of).send(
-      new CreateTableCommand({
-        TableName: "unshared",
-        KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
-        AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
-        BillingMode: "PAY_PER_REQUEST",
-      }),
-    );
-    const { Vpc } = await admin(owner).ec2.send(new CreateVpcCommand({ CidrBlock: "10.8.0.0/16" }));
+    const s3 = new S3({ ...of, forcePathStyle: true });
+    await s3.createBucket({ Bucket });
+    await s3.putObject({ Bucket, Key: "key", Body: "value" });
+    const { QueueUrl } = await new SQS(of).createQueue({ QueueName: "unshared" });
+    const { TableDescription } = await new DynamoDB(of).createTable({
+      TableName: "unshared",
+      KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+      AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+      BillingMode: "PAY_PER_REQUEST",
+    });
+    const { Vpc } = await admin(owner).ec2.createVpc({ CidrBlock: "10.8.0.0/16" });
     const asked = async (by: Clients) => {
       const config = configOf(by);
-      const objects = new S3Client({ ...config, forcePathStyle: true });
+      const objects = new S3({ ...config, forcePathStyle: true });
       return {
-        object: await outcome(objects.send(new GetObjectCommand({ Bucket, Key: "key" }))),
-        queue: await outcome(new SQSClient(config).send(new GetQueueAttributesCommand({ QueueUrl }))),
-        table: await outcome(
-          new DynamoDBClient(config).send(new DescribeTableCommand({ TableName: TableDescription?.TableArn })),
-        ),
-        vpc: await outcome(by.ec2.send(new DeleteVpcCommand({ VpcId: Vpc?.VpcId }))),
+        object: await outcome(objects.getObject({ Bucket, Key: "key" })),
+        queue: await outcome(new SQS(config).getQueueAttributes({ QueueUrl })),
+        table: await outcome(new DynamoDB(config).describeTable({ TableName: TableDescription?.TableArn })),
+        vpc: await outcome(by.ec2.deleteVpc({ VpcId: Vpc?.VpcId })),
       };
     };
     for (const by of [admin(reader), await cloud.root(reader)])
@@ -278,12 +230,12 @@ describe.each(DIRECTIONS)("a role of $owner, assumed from $reader", ({ owner, re
   const as = (role: string, policy?: object) =>
     session(admin(reader), arnOf(`role/${role}-of-${reader}`, reader), policy);
   const assumes = async (by: Clients, RoleArn = roleArn) =>
-    outcome(by.sts.send(new AssumeRoleCommand({ RoleArn, RoleSessionName: "test" })));
+    outcome(by.sts.assumeRole({ RoleArn, RoleSessionName: "test" }));
 
   test("gives its caller the owner's account, and nothing of the caller's", async () => {
     const shared = await session(await as("caller"), roleArn);
-    expect(await shared.sts.send(new GetCallerIdentityCommand({}))).toMatchObject({ Account: owner });
-    const { Role } = await shared.iam.send(new GetRoleCommand({ RoleName: "shared" }));
+    expect(await shared.sts.getCallerIdentity({})).toMatchObject({ Account: owner });
+    const { Role } = await shared.iam.getRole({ RoleName: "shared" });
     expect(Role?.Arn).toBe(roleArn);
     const ofCaller = new GetRoleCommand({ RoleName: `caller-of-${reader}` });
     expect(await outcome(shared.iam.send(ofCaller))).toBe("NoSuchEntityException");
@@ -303,13 +255,11 @@ describe.each(DIRECTIONS)("a role of $owner, assumed from $reader", ({ owner, re
     expect(await assumes(await as("caller", allow({ Action: "s3:*" })))).toBe("AccessDenied");
     const { iam } = admin(reader);
     const PolicyDocument = JSON.stringify(allow({ Action: "s3:*" }));
-    const { Policy } = await iam.send(new CreatePolicyCommand({ PolicyName: "narrow", PolicyDocument }));
-    await iam.send(
-      new PutRolePermissionsBoundaryCommand({
-        RoleName: `caller-of-${reader}`,
-        PermissionsBoundary: Policy?.Arn ?? "",
-      }),
-    );
+    const { Policy } = await iam.createPolicy({ PolicyName: "narrow", PolicyDocument });
+    await iam.putRolePermissionsBoundary({
+      RoleName: `caller-of-${reader}`,
+      PermissionsBoundary: Policy?.Arn ?? "",
+    });
     expect(await assumes(await as("caller"))).toBe("AccessDenied");
   });
 
@@ -328,15 +278,14 @@ describe.each(DIRECTIONS)("a secret of $owner, read from $reader", ({ owner, rea
   const secretsManager = `secretsmanager.${REGION}.amazonaws.com`;
 
   const share = (policy: string) =>
-    secretsOf(admin(owner)).send(new PutResourcePolicyCommand({ SecretId: secretArn, ResourcePolicy: policy }));
-  const shareKey = (policy: string) =>
-    kmsOf(admin(owner)).send(new PutKeyPolicyCommand({ KeyId: keyArn, Policy: policy }));
-  const value = (by: Clients, SecretId = secretArn) => secretsOf(by).send(new GetSecretValueCommand({ SecretId }));
+    secretsOf(admin(owner)).putResourcePolicy({ SecretId: secretArn, ResourcePolicy: policy });
+  const shareKey = (policy: string) => kmsOf(admin(owner)).putKeyPolicy({ KeyId: keyArn, Policy: policy });
+  const value = (by: Clients, SecretId = secretArn) => secretsOf(by).getSecretValue({ SecretId });
 
   beforeAll(async () => {
-    keyArn = (await kmsOf(admin(owner)).send(new CreateKeyCommand({}))).KeyMetadata?.Arn ?? "";
+    keyArn = (await kmsOf(admin(owner)).createKey({})).KeyMetadata?.Arn ?? "";
     const made = { Name: `shared/${owner}`, SecretString: `of ${owner}`, KmsKeyId: keyArn };
-    secretArn = (await secretsOf(admin(owner)).send(new CreateSecretCommand(made))).ARN ?? "";
+    secretArn = (await secretsOf(admin(owner)).createSecret(made)).ARN ?? "";
     clients = await readerIn(
       reader,
       "secret-reader",
@@ -358,9 +307,7 @@ describe.each(DIRECTIONS)("a secret of $owner, read from $reader", ({ owner, rea
   });
 
   test("is given for what is shared only: the operation, the secret in the encryption context, the caller's tags", async () => {
-    expect(await outcome(secretsOf(clients).send(new DescribeSecretCommand({ SecretId: secretArn })))).toBe(
-      "AccessDeniedException",
-    );
+    expect(await outcome(secretsOf(clients).describeSecret({ SecretId: secretArn }))).toBe("AccessDeniedException");
     const inContext = (arn: string) =>
       statement(reader, "kms:Decrypt", { Condition: { StringLike: { "kms:EncryptionContext:SecretARN": arn } } });
     await shareKey(document(ownKey, inContext(`${secretArn.slice(0, -6)}other-*`)));
@@ -406,9 +353,9 @@ describe.each(DIRECTIONS)("a secret of $owner, read from $reader", ({ owner, rea
 
   test("that AWS's own key encrypts is given to nobody of another account", async () => {
     const made = { Name: "under-the-service-key", SecretString: "x" };
-    const { ARN = "" } = await secretsOf(admin(owner)).send(new CreateSecretCommand(made));
+    const { ARN = "" } = await secretsOf(admin(owner)).createSecret(made);
     const shared = document(statement(reader, "secretsmanager:GetSecretValue"));
-    await secretsOf(admin(owner)).send(new PutResourcePolicyCommand({ SecretId: ARN, ResourcePolicy: shared }));
+    await secretsOf(admin(owner)).putResourcePolicy({ SecretId: ARN, ResourcePolicy: shared });
     await expect(value(clients, ARN)).rejects.toMatchObject({ name: "InvalidRequestException" });
     expect(await outcome(value(admin(owner), ARN))).toBe("allowed");
   });
@@ -428,18 +375,16 @@ describe.each(DIRECTIONS)("a key of $owner, used from $reader", ({ owner, reader
   let clients: Clients;
   const ownKey = statement(owner, "kms:*");
   const share = (...statements: object[]) =>
-    kmsOf(admin(owner)).send(new PutKeyPolicyCommand({ KeyId: keyArn, Policy: document(ownKey, ...statements) }));
+    kmsOf(admin(owner)).putKeyPolicy({ KeyId: keyArn, Policy: document(ownKey, ...statements) });
 
   beforeAll(async () => {
-    keyArn = (await kmsOf(admin(owner)).send(new CreateKeyCommand({}))).KeyMetadata?.Arn ?? "";
+    keyArn = (await kmsOf(admin(owner)).createKey({})).KeyMetadata?.Arn ?? "";
     clients = await readerIn(reader, "key-user", allow({ Action: "kms:*", Resource: keyArn }));
   });
 
   test("decrypts for whom its policy and the caller's allow it, and only so", async () => {
-    const { CiphertextBlob } = await kmsOf(admin(owner)).send(
-      new EncryptCommand({ KeyId: keyArn, Plaintext: Buffer.from("plain") }),
-    );
-    const decrypted = (by: Clients, KeyId?: string) => kmsOf(by).send(new DecryptCommand({ CiphertextBlob, KeyId }));
+    const { CiphertextBlob } = await kmsOf(admin(owner)).encrypt({ KeyId: keyArn, Plaintext: Buffer.from("plain") });
+    const decrypted = (by: Clients, KeyId?: string) => kmsOf(by).decrypt({ CiphertextBlob, KeyId });
     for (const KeyId of [keyArn, undefined])
       expect(await outcome(decrypted(clients, KeyId)), String(KeyId)).toBe("AccessDeniedException");
     expect(await outcome(decrypted(await cloud.root(reader), keyArn))).toBe("AccessDeniedException");
@@ -448,17 +393,17 @@ describe.each(DIRECTIONS)("a key of $owner, used from $reader", ({ owner, reader
       expect(Buffer.from((await decrypted(clients, KeyId)).Plaintext ?? []).toString()).toBe("plain");
     const without = await readerIn(reader, "key-stranger", allow({ Action: "kms:DescribeKey" }));
     expect(await outcome(decrypted(without, keyArn))).toBe("AccessDeniedException");
-    expect(await outcome(kmsOf(clients).send(new DescribeKeyCommand({ KeyId: keyArn })))).toBe("AccessDeniedException");
+    expect(await outcome(kmsOf(clients).describeKey({ KeyId: keyArn }))).toBe("AccessDeniedException");
   });
 
   test("is never administered from another account, whatever its policy says", async () => {
     await share(statement(reader, "kms:*"));
     const kms = kmsOf(clients);
-    expect(await outcome(kms.send(new DescribeKeyCommand({ KeyId: keyArn })))).toBe("allowed");
+    expect(await outcome(kms.describeKey({ KeyId: keyArn }))).toBe("allowed");
     for (const call of [
-      kms.send(new GetKeyPolicyCommand({ KeyId: keyArn })),
-      kms.send(new PutKeyPolicyCommand({ KeyId: keyArn, Policy: document(ownKey) })),
-      kms.send(new ScheduleKeyDeletionCommand({ KeyId: keyArn })),
+      kms.getKeyPolicy({ KeyId: keyArn }),
+      kms.putKeyPolicy({ KeyId: keyArn, Policy: document(ownKey) }),
+      kms.scheduleKeyDeletion({ KeyId: keyArn }),
     ])
       expect(await outcome(call)).toBe("AccessDeniedException");
   });
@@ -467,19 +412,16 @@ describe.each(DIRECTIONS)("a key of $owner, used from $reader", ({ owner, reader
     const gone = { ...statement(reader, "kms:Decrypt"), Principal: { AWS: arnOf("role/no", reader) } };
     expect(await outcome(share(gone))).toBe("MalformedPolicyDocumentException");
     const put = (Policy: string, more: object = {}) =>
-      outcome(kmsOf(admin(owner)).send(new PutKeyPolicyCommand({ KeyId: keyArn, Policy, ...more })));
-    const { Policy } = await kmsOf(admin(owner)).send(new GetKeyPolicyCommand({ KeyId: keyArn }));
+      outcome(kmsOf(admin(owner)).putKeyPolicy({ KeyId: keyArn, Policy, ...more }));
+    const { Policy } = await kmsOf(admin(owner)).getKeyPolicy({ KeyId: keyArn });
     const useOnly = document(statement(owner, "kms:Decrypt"));
     expect(await put(useOnly)).toBe("MalformedPolicyDocumentException");
     expect(await put("no policy")).toBe("MalformedPolicyDocumentException");
-    expect((await kmsOf(admin(owner)).send(new GetKeyPolicyCommand({ KeyId: keyArn }))).Policy).toBe(Policy);
-    expect(await outcome(kmsOf(admin(owner)).send(new CreateKeyCommand({ Policy: useOnly })))).toBe(
-      "MalformedPolicyDocumentException",
-    );
-    expect(await outcome(kmsOf(admin(owner)).send(new CreateKeyCommand({ Policy: document(ownKey) })))).toBe("allowed");
+    expect((await kmsOf(admin(owner)).getKeyPolicy({ KeyId: keyArn })).Policy).toBe(Policy);
+    expect(await outcome(kmsOf(admin(owner)).createKey({ Policy: useOnly }))).toBe("MalformedPolicyDocumentException");
+    expect(await outcome(kmsOf(admin(owner)).createKey({ Policy: document(ownKey) }))).toBe("allowed");
     const rootKms = kmsOf(await cloud.root(owner));
-    const asRoot = (policy: string) =>
-      outcome(rootKms.send(new PutKeyPolicyCommand({ KeyId: keyArn, Policy: policy })));
+    const asRoot = (policy: string) => outcome(rootKms.putKeyPolicy({ KeyId: keyArn, Policy: policy }));
     expect(await asRoot(useOnly)).toBe("MalformedPolicyDocumentException");
     expect(await asRoot(document(ownKey))).toBe("allowed");
     expect(await put(useOnly, { BypassPolicyLockoutSafetyCheck: true })).toBe("allowed");
@@ -489,14 +431,14 @@ describe.each(DIRECTIONS)("a key of $owner, used from $reader", ({ owner, reader
 
 describe("a secret under a customer's key, in one account", () => {
   test("is read with kms:Decrypt through Secrets Manager, and not without", async () => {
-    const { KeyMetadata } = await kmsOf(cloud.deployer).send(new CreateKeyCommand({}));
+    const { KeyMetadata } = await kmsOf(cloud.deployer).createKey({});
     const made = { Name: "under-a-key", SecretString: "x", KmsKeyId: KeyMetadata?.KeyId };
-    const { ARN = "" } = await secretsOf(cloud.deployer).send(new CreateSecretCommand(made));
+    const { ARN = "" } = await secretsOf(cloud.deployer).createSecret(made);
     const reads = async (name: string, ...more: object[]) => {
       const action = ["secretsmanager:GetSecretValue", "secretsmanager:BatchGetSecretValue"];
       const secrets = secretsOf(await cloud.roleWith(name, allow({ Action: action }, ...more)));
-      const one = await outcome(secrets.send(new GetSecretValueCommand({ SecretId: ARN })));
-      const batch = await secrets.send(new BatchGetSecretValueCommand({ SecretIdList: [ARN] }));
+      const one = await outcome(secrets.getSecretValue({ SecretId: ARN }));
+      const batch = await secrets.batchGetSecretValue({ SecretIdList: [ARN] });
       return { one, batch: batch.SecretValues?.length ?? 0 };
     };
     const decrypt = (service: string) => ({
@@ -512,13 +454,13 @@ describe("a secret under a customer's key, in one account", () => {
 
 test("a user of one account is nobody in the other: its key serves no policy there", async () => {
   const { iam } = admin(OTHER);
-  await iam.send(new CreateUserCommand({ UserName: "plain" }));
-  const { AccessKey } = await iam.send(new CreateAccessKeyCommand({ UserName: "plain" }));
+  await iam.createUser({ UserName: "plain" });
+  const { AccessKey } = await iam.createAccessKey({ UserName: "plain" });
   const plain = cloud.as({
     accessKeyId: AccessKey?.AccessKeyId ?? "",
     secretAccessKey: AccessKey?.SecretAccessKey ?? "",
   });
-  expect(await plain.sts.send(new GetCallerIdentityCommand({}))).toMatchObject({ Account: OTHER });
-  expect(await outcome(plain.eks.send(new ListClustersCommand({})))).toBe("AccessDeniedException");
-  expect(await outcome(plain.ec2.send(new DescribeVpcsCommand({})))).toBe("UnauthorizedOperation");
+  expect(await plain.sts.getCallerIdentity({})).toMatchObject({ Account: OTHER });
+  expect(await outcome(plain.eks.listClusters({}))).toBe("AccessDeniedException");
+  expect(await outcome(plain.ec2.describeVpcs({}))).toBe("UnauthorizedOperation");
 });

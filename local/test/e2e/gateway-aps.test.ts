@@ -1,18 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  AmpClient,
-  CreateRuleGroupsNamespaceCommand,
-  CreateWorkspaceCommand,
-  DeleteWorkspaceCommand,
-  DescribeRuleGroupsNamespaceCommand,
-  DescribeWorkspaceCommand,
-  ListWorkspacesCommand,
-  TagResourceCommand,
-  UntagResourceCommand,
-  waitUntilWorkspaceActive,
-  waitUntilWorkspaceDeleted,
-} from "@aws-sdk/client-amp";
+import { Amp, waitUntilWorkspaceActive, waitUntilWorkspaceDeleted } from "@aws-sdk/client-amp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAws, type Handler, handlers } from "../../aws/index.ts";
 import { notePrepared } from "../../clusters/addons.ts";
@@ -35,9 +23,9 @@ beforeAll(async () => {
 afterAll(() => cloud.remove());
 
 const amp = ({ credentials }: Clients) =>
-  new AmpClient({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials ? { credentials } : {}) });
+  new Amp({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials ? { credentials } : {}) });
 const arnOf = (resource: string) => `arn:aws:aps:${REGION}:${ACCOUNT}:${resource}`;
-const create = (by: Clients, tags: Record<string, string> = {}) => amp(by).send(new CreateWorkspaceCommand({ tags }));
+const create = (by: Clients, tags: Record<string, string> = {}) => amp(by).createWorkspace({ tags });
 
 /** AWS as the handlers of the Pulumi plugin call it. */
 const awsOf = ({ credentials }: Clients) =>
@@ -60,7 +48,7 @@ async function reached(by: Clients | undefined, id: string, path: string, method
 describe("without the program of Prometheus", () => {
   test("a workspace is refused with the command that builds it", async () => {
     await expect(create(cloud.deployer)).rejects.toThrow(/npm start -- --addons prometheus/);
-    expect(await amp(cloud.deployer).send(new ListWorkspacesCommand())).toMatchObject({ workspaces: [] });
+    expect(await amp(cloud.deployer).listWorkspaces()).toMatchObject({ workspaces: [] });
   });
 });
 
@@ -118,7 +106,7 @@ describe("with it", () => {
     );
     expect(await reached(team, own, "query?query=up")).toBe(200);
     expect(await reached(team, other, "query?query=up")).toBe(403);
-    const describing = (workspaceId: string) => outcome(amp(team).send(new DescribeWorkspaceCommand({ workspaceId })));
+    const describing = (workspaceId: string) => outcome(amp(team).describeWorkspace({ workspaceId }));
     expect(await describing(own)).toBe("allowed");
     expect(await describing(other)).toBe("AccessDeniedException");
   });
@@ -154,9 +142,8 @@ describe("with it", () => {
       }),
     );
     const resourceArn = arnOf(`workspace/${own}`);
-    const tag = (tags: Record<string, string>) =>
-      outcome(amp(tagger).send(new TagResourceCommand({ resourceArn, tags })));
-    const untag = (key: string) => outcome(amp(tagger).send(new UntagResourceCommand({ resourceArn, tagKeys: [key] })));
+    const tag = (tags: Record<string, string>) => outcome(amp(tagger).tagResource({ resourceArn, tags }));
+    const untag = (key: string) => outcome(amp(tagger).untagResource({ resourceArn, tagKeys: [key] }));
     expect(await tag({ stage: "one" })).toBe("allowed");
     expect(await tag({ team: "b" })).toBe("AccessDeniedException");
     expect(await untag("team")).toBe("AccessDeniedException");
@@ -170,12 +157,11 @@ describe("with it", () => {
     );
     const make = (name: string, expression: string) => {
       const data = Buffer.from(`groups: [{ name: a, rules: [{ record: b, expr: ${expression} }] }]`);
-      return outcome(amp(author).send(new CreateRuleGroupsNamespaceCommand({ workspaceId: own, name, data })));
+      return outcome(amp(author).createRuleGroupsNamespace({ workspaceId: own, name, data }));
     };
     expect(await make("other", "up")).toBe("AccessDeniedException");
     expect(await make("fleet", "up")).toBe("allowed");
-    const found = async () =>
-      await amp(author).send(new DescribeRuleGroupsNamespaceCommand({ workspaceId: own, name: "fleet" }));
+    const found = async () => await amp(author).describeRuleGroupsNamespace({ workspaceId: own, name: "fleet" });
     await expect.poll(async () => (await found()).ruleGroupsNamespace?.status?.statusCode).toBe("ACTIVE");
     expect(readdirSync(join(cloud.instance.paths.workspaces, own, "rules"))).toEqual(["fleet.yaml"]);
   });
@@ -196,7 +182,7 @@ describe("with it", () => {
     const client = amp(cloud.deployer);
     const running = async () => (await supervisorOf(cloud.instance).list()).map(({ id }) => id);
     expect(await running()).toContain(`prometheus.${other}`);
-    await client.send(new DeleteWorkspaceCommand({ workspaceId: other }));
+    await client.deleteWorkspace({ workspaceId: other });
     await waitUntilWorkspaceDeleted({ client, maxWaitTime: 60, minDelay: 1, maxDelay: 1 }, { workspaceId: other });
     expect(await running()).not.toContain(`prometheus.${other}`);
     expect(readdirSync(cloud.instance.paths.workspaces)).not.toContain(other);

@@ -1,16 +1,9 @@
-import {
-  CreateVpcBlockPublicAccessExclusionCommand,
-  CreateVpcCommand,
-  DescribeVpcBlockPublicAccessExclusionsCommand,
-  DescribeVpcBlockPublicAccessOptionsCommand,
-  type EC2Client,
-  ModifyVpcBlockPublicAccessOptionsCommand,
-} from "@aws-sdk/client-ec2";
+import type { EC2 } from "@aws-sdk/client-ec2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
 
 let cloud: GatewayCloud;
-let ec2: EC2Client;
+let ec2: EC2;
 beforeAll(async () => {
   cloud = await startGatewayCloud();
   ({ ec2 } = cloud.deployer);
@@ -18,13 +11,11 @@ beforeAll(async () => {
 afterAll(() => cloud.remove());
 
 const mode = async () =>
-  (await ec2.send(new DescribeVpcBlockPublicAccessOptionsCommand({}))).VpcBlockPublicAccessOptions
-    ?.InternetGatewayBlockMode;
+  (await ec2.describeVpcBlockPublicAccessOptions({})).VpcBlockPublicAccessOptions?.InternetGatewayBlockMode;
 
 test("VPC Block Public Access is off by default and accepts EC2's modes only", async () => {
   expect(await mode()).toBe("off");
-  const set = (value: string) =>
-    ec2.send(new ModifyVpcBlockPublicAccessOptionsCommand({ InternetGatewayBlockMode: value as never }));
+  const set = (value: string) => ec2.modifyVpcBlockPublicAccessOptions({ InternetGatewayBlockMode: value as never });
   expect(await outcome(set("block"))).toBe("InvalidParameterValue");
   await set("block-bidirectional");
   expect(await mode()).toBe("block-bidirectional");
@@ -32,14 +23,12 @@ test("VPC Block Public Access is off by default and accepts EC2's modes only", a
 });
 
 test("a VPC that exists can be excluded", async () => {
-  const VpcId = (await ec2.send(new CreateVpcCommand({ CidrBlock: "10.70.0.0/16" }))).Vpc?.VpcId ?? "";
+  const VpcId = (await ec2.createVpc({ CidrBlock: "10.70.0.0/16" })).Vpc?.VpcId ?? "";
   const exclude = (id: string) =>
-    ec2.send(
-      new CreateVpcBlockPublicAccessExclusionCommand({ VpcId: id, InternetGatewayExclusionMode: "allow-egress" }),
-    );
+    ec2.createVpcBlockPublicAccessExclusion({ VpcId: id, InternetGatewayExclusionMode: "allow-egress" });
   expect(await outcome(exclude("vpc-00000000000000000"))).toBe("InvalidVpcID.NotFound");
   await exclude(VpcId);
-  const { VpcBlockPublicAccessExclusions } = await ec2.send(new DescribeVpcBlockPublicAccessExclusionsCommand({}));
+  const { VpcBlockPublicAccessExclusions } = await ec2.describeVpcBlockPublicAccessExclusions({});
   expect(VpcBlockPublicAccessExclusions).toMatchObject([
     {
       InternetGatewayExclusionMode: "allow-egress",

@@ -2,26 +2,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  AuthorizeSecurityGroupIngressCommand,
-  CreateSecurityGroupCommand,
-  DeleteSecurityGroupCommand,
-  RevokeSecurityGroupIngressCommand,
-} from "@aws-sdk/client-ec2";
-import {
-  AssociateAccessPolicyCommand,
-  CreateAccessEntryCommand,
-  CreateAddonCommand,
-  CreateClusterCommand,
-  CreateNodegroupCommand,
-  DeleteClusterCommand,
-  DeleteNodegroupCommand,
-  DescribeAccessEntryCommand,
-  DescribeClusterCommand,
-  DescribeUpdateCommand,
-  ListNodegroupsCommand,
-  UpdateClusterConfigCommand,
-  UpdateClusterVersionCommand,
-  UpdateNodegroupConfigCommand,
   type VpcConfigRequest,
   waitUntilAddonActive,
   waitUntilClusterActive,
@@ -29,7 +9,6 @@ import {
   waitUntilNodegroupActive,
   waitUntilNodegroupDeleted,
 } from "@aws-sdk/client-eks";
-import { CreateRoleCommand } from "@aws-sdk/client-iam";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MACHINE } from "../../gateway/eks/endpoint-access.ts";
 import { run } from "../../instance/index.ts";
@@ -83,7 +62,7 @@ const tokenOf = async (cluster: string, by: Clients): Promise<string> =>
 
 /** The user name that a cluster knows a token by, or the status with which it refuses it. */
 async function whoIs(cluster: string, token: string): Promise<string> {
-  const { cluster: found } = await cloud.deployer.eks.send(new DescribeClusterCommand({ name: cluster }));
+  const { cluster: found } = await cloud.deployer.eks.describeCluster({ name: cluster });
   const ca = join(cloud.instance.paths.clusters, cluster, "pki", "ca.crt");
   const args = [
     "auth",
@@ -117,9 +96,7 @@ describe("a token of aws eks get-token", () => {
 
   test("is refused without an access entry, and a session of its role with one", async () => {
     expect(await whoIs("one", await tokenOf("one", viewer))).toBe("Unauthorized");
-    await cloud.deployer.eks.send(
-      new CreateAccessEntryCommand({ clusterName: "one", principalArn: arnOf("role/viewer") }),
-    );
+    await cloud.deployer.eks.createAccessEntry({ clusterName: "one", principalArn: arnOf("role/viewer") });
     expect(await whoIs("one", await tokenOf("one", viewer))).toBe("arn:aws:sts::000000000000:assumed-role/viewer/test");
   });
 
@@ -153,14 +130,12 @@ describe("access policies", () => {
   test("an entry alone gives no rights; a policy in one namespace gives them there, also in one made later, and nowhere else", async () => {
     expect(await can("list", "pods", "-n", "default")).not.toBe("yes");
     const associate = (namespaces: string[]) =>
-      cloud.deployer.eks.send(
-        new AssociateAccessPolicyCommand({
-          clusterName: "one",
-          principalArn: arnOf("role/viewer"),
-          policyArn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy",
-          accessScope: { type: "namespace", namespaces },
-        }),
-      );
+      cloud.deployer.eks.associateAccessPolicy({
+        clusterName: "one",
+        principalArn: arnOf("role/viewer"),
+        policyArn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy",
+        accessScope: { type: "namespace", namespaces },
+      });
     await associate(["team-*"]);
     await adminApi(cloud.instance, "one").createNamespace({ body: { metadata: { name: "team-a" } } });
     await expect.poll(() => can("list", "pods", "-n", "team-a"), { timeout: 30_000, interval: 1000 }).toBe("yes");
@@ -174,13 +149,11 @@ describe("access policies", () => {
   test("nobody gets into system:masters or a reserved group by an access entry", async () => {
     const entry = (group: string) =>
       outcome(
-        cloud.deployer.eks.send(
-          new CreateAccessEntryCommand({
-            clusterName: "two",
-            principalArn: arnOf("role/viewer"),
-            kubernetesGroups: [group],
-          }),
-        ),
+        cloud.deployer.eks.createAccessEntry({
+          clusterName: "two",
+          principalArn: arnOf("role/viewer"),
+          kubernetesGroups: [group],
+        }),
       );
     expect(await entry("system:masters")).toBe("InvalidParameterException");
     expect(await entry("eks:access-policy:AmazonEKSClusterAdminPolicy:cluster")).toBe("InvalidParameterException");
@@ -190,37 +163,32 @@ describe("access policies", () => {
 
 describe("nodes", () => {
   const scale = (minSize: number, desiredSize: number) =>
-    cloud.deployer.eks.send(
-      new UpdateNodegroupConfigCommand({
-        clusterName: "one",
-        nodegroupName: "main",
-        scalingConfig: { minSize, desiredSize, maxSize: 4 },
-      }),
-    );
+    cloud.deployer.eks.updateNodegroupConfig({
+      clusterName: "one",
+      nodegroupName: "main",
+      scalingConfig: { minSize, desiredSize, maxSize: 4 },
+    });
   const nodes = async () =>
     (await adminApi(cloud.instance, "one").listNode()).items.map(
       (node) => node.metadata?.labels?.["eks.amazonaws.com/nodegroup"],
     );
 
   test("a node group starts real nodes, scales them and refuses more than the machine has room for", async () => {
-    await cloud.deployer.iam.send(
-      new CreateRoleCommand({ RoleName: "node", AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }) }),
-    );
+    await cloud.deployer.iam.createRole({
+      RoleName: "node",
+      AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }),
+    });
     const { eks } = cloud.deployer;
     const group = { clusterName: "one", nodegroupName: "main" };
-    await eks.send(
-      new CreateNodegroupCommand({
-        ...group,
-        nodeRole: arnOf("role/node"),
-        subnets: await cloud.subnets(),
-        scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 4 },
-      }),
-    );
+    await eks.createNodegroup({
+      ...group,
+      nodeRole: arnOf("role/node"),
+      subnets: await cloud.subnets(),
+      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 4 },
+    });
     await waitUntilNodegroupActive({ client: eks, ...wait }, group);
     expect(await nodes()).toEqual(["main"]);
-    const { accessEntry } = await eks.send(
-      new DescribeAccessEntryCommand({ clusterName: "one", principalArn: arnOf("role/node") }),
-    );
+    const { accessEntry } = await eks.describeAccessEntry({ clusterName: "one", principalArn: arnOf("role/node") });
     expect(accessEntry?.type).toBe("EC2_LINUX");
     await scale(1, 2);
     await waitUntilNodegroupActive({ client: eks, ...wait }, group);
@@ -228,36 +196,32 @@ describe("nodes", () => {
     await scale(1, 1);
     await waitUntilNodegroupActive({ client: eks, ...wait }, group);
     expect(await nodes()).toEqual(["main"]);
-    const more = eks.send(
-      new CreateNodegroupCommand({
-        ...group,
-        nodegroupName: "big",
-        nodeRole: arnOf("role/node"),
-        subnets: await cloud.subnets(),
-        scalingConfig: { minSize: 4, desiredSize: 4, maxSize: 4 },
-      }),
-    );
+    const more = eks.createNodegroup({
+      ...group,
+      nodegroupName: "big",
+      nodeRole: arnOf("role/node"),
+      subnets: await cloud.subnets(),
+      scalingConfig: { minSize: 4, desiredSize: 4, maxSize: 4 },
+    });
     await expect(more).rejects.toThrow("would have 5 nodes, a cluster of the embedded cloud has at most 4");
   });
 
   test("an application with a budget stays available while its node group goes, for which EKS drains the nodes", async () => {
     const { eks } = cloud.deployer;
     const group = { clusterName: "one", nodegroupName: "former" };
-    await eks.send(
-      new CreateNodegroupCommand({
-        ...group,
-        nodeRole: arnOf("role/node"),
-        subnets: await cloud.subnets(),
-        scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
-      }),
-    );
+    await eks.createNodegroup({
+      ...group,
+      nodeRole: arnOf("role/node"),
+      subnets: await cloud.subnets(),
+      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
+    });
     await waitUntilNodegroupActive({ client: eks, ...wait }, group);
     const { namespace, name } = await deployed(cloud.instance, "one", "former");
     const nodesOfPods = () => nodeGroupsOf(cloud.instance, "one", namespace);
     expect(await nodesOfPods()).toEqual(["former", "former"]);
 
     const availability = watchAvailability(cloud.instance, "one", namespace, name);
-    await eks.send(new DeleteNodegroupCommand(group));
+    await eks.deleteNodegroup(group);
     await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
     const seen = await availability.stop();
     expect(await nodesOfPods()).toEqual(["main", "main"]);
@@ -270,30 +234,28 @@ describe("nodes", () => {
   test("labels and taints of a node group arrive at the kubelets of its nodes", async () => {
     const { eks } = cloud.deployer;
     const group = { clusterName: "one", nodegroupName: "tainted" };
-    await eks.send(
-      new CreateNodegroupCommand({
-        ...group,
-        nodeRole: arnOf("role/node"),
-        subnets: await cloud.subnets(),
-        amiType: "BOTTLEROCKET_x86_64",
-        labels: { "example.com/tier": "batch" },
-        taints: [{ key: "dedicated", value: "batch", effect: "NO_SCHEDULE" }],
-        scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
-      }),
-    );
+    await eks.createNodegroup({
+      ...group,
+      nodeRole: arnOf("role/node"),
+      subnets: await cloud.subnets(),
+      amiType: "BOTTLEROCKET_x86_64",
+      labels: { "example.com/tier": "batch" },
+      taints: [{ key: "dedicated", value: "batch", effect: "NO_SCHEDULE" }],
+      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
+    });
     await waitUntilNodegroupActive({ client: eks, ...wait }, group);
     const { items } = await adminApi(cloud.instance, "one").listNode({ labelSelector: "example.com/tier=batch" });
     expect(
       items.map(({ metadata, spec }) => [metadata?.labels?.["eks.amazonaws.com/nodegroup"], spec?.taints]),
     ).toEqual([["tainted", [{ key: "dedicated", value: "batch", effect: "NoSchedule" }]]]);
-    await eks.send(new DeleteNodegroupCommand(group));
+    await eks.deleteNodegroup(group);
     await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
     expect(await nodes()).toEqual(["main"]);
   });
 
   test("CoreDNS answers AWS's names and those of the local hosts with the gateway, the cluster's own itself, others not at all", async () => {
     const addon = { clusterName: "one", addonName: "coredns" };
-    await cloud.deployer.eks.send(new CreateAddonCommand(addon));
+    await cloud.deployer.eks.createAddon(addon);
     await waitUntilAddonActive({ client: cloud.deployer.eks, ...wait }, addon);
     const api = adminApi(cloud.instance, "one");
     const { spec } = await api.readNamespacedService({ name: "kube-dns", namespace: "kube-system" });
@@ -347,17 +309,17 @@ describe("nodes", () => {
 describe("updates", () => {
   test("the control plane goes up by one minor, really restarted, and by no other step", async () => {
     const { eks } = cloud.deployer;
-    const to = (version: string) => eks.send(new UpdateClusterVersionCommand({ name: "two", version }));
+    const to = (version: string) => eks.updateClusterVersion({ name: "two", version });
     expect(await outcome(to("1.36"))).toBe("InvalidParameterException");
     expect(await outcome(to("1.33"))).toBe("InvalidParameterException");
     const { update } = await to("1.35");
     await expect
-      .poll(
-        async () => (await eks.send(new DescribeUpdateCommand({ name: "two", updateId: update?.id }))).update?.status,
-        { timeout: 180_000, interval: 500 },
-      )
+      .poll(async () => (await eks.describeUpdate({ name: "two", updateId: update?.id })).update?.status, {
+        timeout: 180_000,
+        interval: 500,
+      })
       .toBe("Successful");
-    const { cluster } = await eks.send(new DescribeClusterCommand({ name: "two" }));
+    const { cluster } = await eks.describeCluster({ name: "two" });
     expect([cluster?.status, cluster?.version]).toEqual(["ACTIVE", "1.35"]);
     const version = await run([
       kubectl,
@@ -372,12 +334,12 @@ describe("updates", () => {
 
   test("a cluster under deletion protection, or with node groups, can't be deleted", async () => {
     const { eks } = cloud.deployer;
-    const remove = (name: string) => outcome(eks.send(new DeleteClusterCommand({ name })));
-    await eks.send(new UpdateClusterConfigCommand({ name: "two", deletionProtection: true }));
+    const remove = (name: string) => outcome(eks.deleteCluster({ name }));
+    await eks.updateClusterConfig({ name: "two", deletionProtection: true });
     await waitUntilClusterActive({ client: eks, ...wait }, { name: "two" });
     expect(await remove("two")).toBe("InvalidRequestException");
     expect(await remove("one")).toBe("ResourceInUseException");
-    await eks.send(new UpdateClusterConfigCommand({ name: "two", deletionProtection: false }));
+    await eks.updateClusterConfig({ name: "two", deletionProtection: false });
     await waitUntilClusterActive({ client: eks, ...wait }, { name: "two" });
     expect(await remove("two")).toBe("allowed");
     await waitUntilClusterDeleted({ client: eks, ...wait }, { name: "two" });
@@ -387,7 +349,7 @@ describe("updates", () => {
 describe("the endpoint of a cluster", () => {
   /** Whether this machine and the cluster's node connect. */
   const reached = async () => {
-    const { cluster } = await cloud.deployer.eks.send(new DescribeClusterCommand({ name: "one" }));
+    const { cluster } = await cloud.deployer.eks.describeCluster({ name: "one" });
     const host = new URL(cluster?.endpoint ?? "").hostname;
     const node = networkAt(nodePath(await nodeOf(cloud.instance, "one", 0)));
     const machine = networkAt("/proc/self/ns/net");
@@ -395,7 +357,7 @@ describe("the endpoint of a cluster", () => {
   };
   const access = async (resourcesVpcConfig: VpcConfigRequest) => {
     const { eks } = cloud.deployer;
-    await eks.send(new UpdateClusterConfigCommand({ name: "one", resourcesVpcConfig }));
+    await eks.updateClusterConfig({ name: "one", resourcesVpcConfig });
     await waitUntilClusterActive({ client: eks, ...wait }, { name: "one" });
   };
   const NO_ANSWER = "ETIMEDOUT";
@@ -412,23 +374,22 @@ describe("the endpoint of a cluster", () => {
 
   test("that is private is reached from a connected network that its security group lets in", async () => {
     const port = { IpProtocol: "tcp", FromPort: 443, ToPort: 443, IpRanges: [{ CidrIp: "10.255.0.0/16" }] };
-    const other = await cloud.deployer.ec2.send(
-      new CreateSecurityGroupCommand({ GroupName: "other", Description: "not the cluster's" }),
-    );
-    await cloud.deployer.ec2.send(
-      new AuthorizeSecurityGroupIngressCommand({ GroupId: other.GroupId, IpPermissions: [port] }),
-    );
+    const other = await cloud.deployer.ec2.createSecurityGroup({
+      GroupName: "other",
+      Description: "not the cluster's",
+    });
+    await cloud.deployer.ec2.authorizeSecurityGroupIngress({ GroupId: other.GroupId, IpPermissions: [port] });
     await access({ endpointPrivateAccess: true, endpointPublicAccess: false });
     expect(await reached(), "by a rule of another group").toEqual({ machine: NO_ANSWER, node: "open" });
-    await cloud.deployer.ec2.send(new DeleteSecurityGroupCommand({ GroupId: other.GroupId }));
-    const { cluster } = await cloud.deployer.eks.send(new DescribeClusterCommand({ name: "one" }));
+    await cloud.deployer.ec2.deleteSecurityGroup({ GroupId: other.GroupId });
+    const { cluster } = await cloud.deployer.eks.describeCluster({ name: "one" });
     const rule = {
       GroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId,
       IpPermissions: [port],
     };
-    await cloud.deployer.ec2.send(new AuthorizeSecurityGroupIngressCommand(rule));
+    await cloud.deployer.ec2.authorizeSecurityGroupIngress(rule);
     await expect.poll(reached, { timeout: 60_000, interval: 200 }).toEqual({ machine: "open", node: "open" });
-    await cloud.deployer.ec2.send(new RevokeSecurityGroupIngressCommand(rule));
+    await cloud.deployer.ec2.revokeSecurityGroupIngress(rule);
     await expect.poll(reached, { timeout: 60_000, interval: 200 }).toEqual({ machine: NO_ANSWER, node: "open" });
     await access({ endpointPublicAccess: true, publicAccessCidrs: ["0.0.0.0/0"] });
     expect(await reached()).toEqual({ machine: "open", node: "open" });
@@ -442,67 +403,60 @@ describe("after a kill", () => {
   };
 
   test("of ministack nothing that was answered is lost, sessions too", async () => {
-    await cloud.deployer.iam.send(
-      new CreateRoleCommand({
-        RoleName: "made-before",
-        AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
-      }),
-    );
+    await cloud.deployer.iam.createRole({
+      RoleName: "made-before",
+      AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
+    });
     await kill("ministack");
     await sleep(100);
     expect(
       await outcome(
-        cloud.deployer.iam.send(
-          new CreateRoleCommand({
-            RoleName: "made-before",
-            AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
-          }),
-        ),
+        cloud.deployer.iam.createRole({
+          RoleName: "made-before",
+          AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
+        }),
       ),
     ).toBe("EntityAlreadyExistsException");
-    expect(await outcome(viewer.eks.send(new DescribeClusterCommand({ name: "one" })))).toBe("allowed");
+    expect(await outcome(viewer.eks.describeCluster({ name: "one" }))).toBe("allowed");
   });
 
   test("of the gateway a creation and a deletion that were under way come to their end", async () => {
     const { eks } = cloud.deployer;
-    await eks.send(
-      new CreateClusterCommand({
-        name: "three",
-        roleArn: arnOf("role/one-cluster"),
-        resourcesVpcConfig: { subnetIds: await cloud.subnets() },
-        accessConfig: { authenticationMode: "API" },
-        bootstrapSelfManagedAddons: false,
-      }),
-    );
+    await eks.createCluster({
+      name: "three",
+      roleArn: arnOf("role/one-cluster"),
+      resourcesVpcConfig: { subnetIds: await cloud.subnets() },
+      accessConfig: { authenticationMode: "API" },
+      bootstrapSelfManagedAddons: false,
+    });
     await sleep(300);
     await kill("gateway");
     await expect
-      .poll(async () => (await eks.send(new DescribeClusterCommand({ name: "three" }))).cluster?.status, {
+      .poll(async () => (await eks.describeCluster({ name: "three" })).cluster?.status, {
         timeout: 180_000,
         interval: 500,
       })
       .toBe("ACTIVE");
-    await eks.send(new DeleteClusterCommand({ name: "three" }));
+    await eks.deleteCluster({ name: "three" });
     await sleep(200);
     await kill("gateway");
     await expect
-      .poll(() => outcome(eks.send(new DescribeClusterCommand({ name: "three" }))), { timeout: 180_000, interval: 500 })
+      .poll(() => outcome(eks.describeCluster({ name: "three" })), { timeout: 180_000, interval: 500 })
       .toBe("ResourceNotFoundException");
   });
 
   test("node groups and clusters go, and leave nothing of theirs in the account", async () => {
     const { eks } = cloud.deployer;
     const group = { clusterName: "one", nodegroupName: "main" };
-    await eks.send(new DeleteNodegroupCommand(group));
+    await eks.deleteNodegroup(group);
     await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
-    expect((await eks.send(new ListNodegroupsCommand({ clusterName: "one" }))).nodegroups).toEqual([]);
-    expect(
-      await outcome(eks.send(new DescribeAccessEntryCommand({ clusterName: "one", principalArn: arnOf("role/node") }))),
-    ).toBe("ResourceNotFoundException");
-    await eks.send(new DeleteClusterCommand({ name: "one" }));
+    expect((await eks.listNodegroups({ clusterName: "one" })).nodegroups).toEqual([]);
+    expect(await outcome(eks.describeAccessEntry({ clusterName: "one", principalArn: arnOf("role/node") }))).toBe(
+      "ResourceNotFoundException",
+    );
+    await eks.deleteCluster({ name: "one" });
     await waitUntilClusterDeleted({ client: eks, ...wait }, { name: "one" });
-    const { DescribeSecurityGroupsCommand } = await import("@aws-sdk/client-ec2");
-    const { SecurityGroups = [] } = await cloud.deployer.ec2.send(new DescribeSecurityGroupsCommand({}));
+    const { SecurityGroups = [] } = await cloud.deployer.ec2.describeSecurityGroups({});
     expect(SecurityGroups.map(({ GroupName }) => GroupName).filter((name) => name !== "default")).toEqual([]);
   });
 });

@@ -1,86 +1,68 @@
-import {
-  CreateSecurityGroupCommand,
-  CreateSubnetCommand,
-  CreateVpcEndpointCommand,
-  DeleteNetworkInterfaceCommand,
-  DeleteSecurityGroupCommand,
-  DeleteSubnetCommand,
-  DeleteVpcEndpointsCommand,
-  DescribeNetworkInterfacesCommand,
-  DescribeSubnetsCommand,
-  DescribeVpcEndpointsCommand,
-  type EC2Client,
-  ModifyVpcAttributeCommand,
-  ModifyVpcEndpointCommand,
-  type VpcEndpoint,
-} from "@aws-sdk/client-ec2";
+import type { EC2, VpcEndpoint } from "@aws-sdk/client-ec2";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
 
 /** Interface endpoints as EC2 makes them, and what it refuses. */
 
 let cloud: GatewayCloud;
-let ec2: EC2Client;
+let ec2: EC2;
 let VpcId: string;
 let subnets: string[];
 beforeAll(async () => {
   cloud = await startGatewayCloud();
   ({ ec2 } = cloud.deployer);
   subnets = await cloud.subnets();
-  const { Subnets } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds: subnets }));
+  const { Subnets } = await ec2.describeSubnets({ SubnetIds: subnets });
   VpcId = Subnets?.[0]?.VpcId ?? "";
 });
 afterAll(() => cloud.remove());
 
 const service = (name: string) => `com.amazonaws.us-east-1.${name}`;
 const create = (name: string, more: object = {}) =>
-  ec2.send(new CreateVpcEndpointCommand({ VpcId, VpcEndpointType: "Interface", ServiceName: service(name), ...more }));
+  ec2.createVpcEndpoint({ VpcId, VpcEndpointType: "Interface", ServiceName: service(name), ...more });
 const unnamed = { PrivateDnsEnabled: false };
 const describeEndpoint = async (VpcEndpointId: string): Promise<VpcEndpoint | undefined> =>
-  (await ec2.send(new DescribeVpcEndpointsCommand({ VpcEndpointIds: [VpcEndpointId] }))).VpcEndpoints?.[0];
+  (await ec2.describeVpcEndpoints({ VpcEndpointIds: [VpcEndpointId] })).VpcEndpoints?.[0];
 const interfaces = async (id: string) => {
-  const { NetworkInterfaces = [] } = await ec2.send(new DescribeNetworkInterfacesCommand({}));
+  const { NetworkInterfaces = [] } = await ec2.describeNetworkInterfaces({});
   return NetworkInterfaces.filter(({ Description }) => Description === `VPC Endpoint Interface ${id}`);
 };
 const group = async (GroupName: string) =>
-  (await ec2.send(new CreateSecurityGroupCommand({ GroupName, VpcId, Description: GroupName }))).GroupId ?? "";
+  (await ec2.createSecurityGroup({ GroupName, VpcId, Description: GroupName })).GroupId ?? "";
 
 describe("an interface endpoint", { timeout: 60_000 }, () => {
   let id: string;
   test("has the VPC's default group, becomes available, and an interface in each subnet that joins it", async () => {
     id = (await create("sts", unnamed)).VpcEndpoint?.VpcEndpointId ?? "";
     expect((await describeEndpoint(id))?.Groups).toEqual([expect.objectContaining({ GroupName: "default" })]);
-    for (const subnet of subnets)
-      await ec2.send(new ModifyVpcEndpointCommand({ VpcEndpointId: id, AddSubnetIds: [subnet] }));
+    for (const subnet of subnets) await ec2.modifyVpcEndpoint({ VpcEndpointId: id, AddSubnetIds: [subnet] });
     expect(await describeEndpoint(id)).toMatchObject({ State: "pending", PrivateDnsEnabled: false });
     await vi.waitFor(async () => expect((await describeEndpoint(id))?.State).toBe("available"), { timeout: 20_000 });
     const made = await interfaces(id);
     expect(made.map(({ SubnetId }) => SubnetId).sort()).toEqual([...subnets].sort());
     expect((await describeEndpoint(id))?.NetworkInterfaceIds).toHaveLength(2);
     const NetworkInterfaceId = made[0]?.NetworkInterfaceId;
-    expect(await outcome(ec2.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId })))).toBe(
-      "InvalidParameterValue",
-    );
+    expect(await outcome(ec2.deleteNetworkInterface({ NetworkInterfaceId }))).toBe("InvalidParameterValue");
   });
 
   test("joins and leaves groups, but for the last one, and keeps a group that it is in", async () => {
     const mine = await group("mine");
-    const modify = (more: object) => ec2.send(new ModifyVpcEndpointCommand({ VpcEndpointId: id, ...more }));
+    const modify = (more: object) => ec2.modifyVpcEndpoint({ VpcEndpointId: id, ...more });
     await modify({ AddSecurityGroupIds: [mine] });
     expect((await interfaces(id))[0]?.Groups?.map(({ GroupName }) => GroupName)).toEqual(["default", "mine"]);
-    expect(await outcome(ec2.send(new DeleteSecurityGroupCommand({ GroupId: mine })))).toBe("DependencyViolation");
+    expect(await outcome(ec2.deleteSecurityGroup({ GroupId: mine }))).toBe("DependencyViolation");
     await modify({ RemoveSecurityGroupIds: [mine] });
     const [last] = (await describeEndpoint(id))?.Groups ?? [];
     expect(await outcome(modify({ RemoveSecurityGroupIds: [last?.GroupId ?? ""] }))).toBe("InvalidParameter");
-    expect(await outcome(ec2.send(new DeleteSecurityGroupCommand({ GroupId: mine })))).toBe("allowed");
+    expect(await outcome(ec2.deleteSecurityGroup({ GroupId: mine }))).toBe("allowed");
   });
 
   test("holds its subnets until its interfaces are gone", async () => {
-    await ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
+    await ec2.deleteVpcEndpoints({ VpcEndpointIds: [id] });
     expect((await describeEndpoint(id))?.State).toBe("deleting");
-    const modified = ec2.send(new ModifyVpcEndpointCommand({ VpcEndpointId: id, RemoveSubnetIds: [subnets[0] ?? ""] }));
+    const modified = ec2.modifyVpcEndpoint({ VpcEndpointId: id, RemoveSubnetIds: [subnets[0] ?? ""] });
     expect(await outcome(modified)).toBe("InvalidParameter");
-    expect(await outcome(ec2.send(new DeleteSubnetCommand({ SubnetId: subnets[0] })))).toBe("DependencyViolation");
+    expect(await outcome(ec2.deleteSubnet({ SubnetId: subnets[0] }))).toBe("DependencyViolation");
     await vi.waitFor(async () => expect(await describeEndpoint(id)).toBeUndefined(), { timeout: 20_000 });
     expect(await interfaces(id)).toEqual([]);
   });
@@ -94,16 +76,16 @@ describe("EC2 refuses an interface endpoint", () => {
 
   test("that takes over a name where the VPC has no DNS host names, or another one has", async () => {
     expect(await outcome(create("kms"))).toBe("InvalidParameter");
-    await ec2.send(new ModifyVpcAttributeCommand({ VpcId, EnableDnsHostnames: { Value: true } }));
+    await ec2.modifyVpcAttribute({ VpcId, EnableDnsHostnames: { Value: true } });
     expect(await outcome(create("kms"))).toBe("allowed");
     expect(await outcome(create("kms"))).toBe("InvalidParameter");
     expect(await outcome(create("kms", unnamed))).toBe("allowed");
   });
 
   test("in two subnets of one zone", async () => {
-    const { Subnets } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds: [subnets[0] ?? ""] }));
+    const { Subnets } = await ec2.describeSubnets({ SubnetIds: [subnets[0] ?? ""] });
     const AvailabilityZone = Subnets?.[0]?.AvailabilityZone ?? "";
-    const made = await ec2.send(new CreateSubnetCommand({ VpcId, AvailabilityZone, CidrBlock: "10.0.240.0/24" }));
+    const made = await ec2.createSubnet({ VpcId, AvailabilityZone, CidrBlock: "10.0.240.0/24" });
     const SubnetIds = [subnets[0] ?? "", made.Subnet?.SubnetId ?? ""];
     expect(await outcome(create("sqs", { ...unnamed, SubnetIds }))).toBe("DuplicateSubnetsInSameZone");
   });
@@ -113,9 +95,7 @@ describe("EC2 refuses an interface endpoint", () => {
     const role = await cloud.roleWith("endpoints", { Version: "2012-10-17", Statement });
     const call = (more: object) =>
       outcome(
-        role.ec2.send(
-          new CreateVpcEndpointCommand({ VpcId, VpcEndpointType: "Interface", ServiceName: service("logs"), ...more }),
-        ),
+        role.ec2.createVpcEndpoint({ VpcId, VpcEndpointType: "Interface", ServiceName: service("logs"), ...more }),
       );
     expect(await call({})).toMatch(/Unauthorized|AccessDenied/);
     expect(await call(unnamed)).toBe("allowed");

@@ -1,26 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { Agent } from "node:https";
-import {
-  CreateAccessEntryCommand,
-  CreateNodegroupCommand,
-  DeleteNodegroupCommand,
-  DescribeNodegroupCommand,
-  waitUntilNodegroupActive,
-  waitUntilNodegroupDeleted,
-} from "@aws-sdk/client-eks";
-import {
-  CreateOpenIDConnectProviderCommand,
-  CreatePolicyCommand,
-  CreateRoleCommand,
-  DeletePolicyCommand,
-  DeleteRoleCommand,
-  DeleteRolePolicyCommand,
-  GetRoleCommand,
-  PutRolePolicyCommand,
-} from "@aws-sdk/client-iam";
-import { CreateKeyCommand, DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
-import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { AssumeRoleWithWebIdentityCommand } from "@aws-sdk/client-sts";
+import { waitUntilNodegroupActive, waitUntilNodegroupDeleted } from "@aws-sdk/client-eks";
+import { CreateRoleCommand } from "@aws-sdk/client-iam";
+import { KMS } from "@aws-sdk/client-kms";
+import { SQS } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
 import { clearFaults, setFaults } from "../../gateway/faults/faults.ts";
 import { REGION } from "../../gateway/ministack.ts";
@@ -60,14 +43,12 @@ afterAll(() => cloud.remove());
 
 test("a service with a rate answers so many requests and throttles the others; other services go on", async () => {
   await setFaults(cloud.instance, { requestsPerSecond: { sqs: 0.01 } });
-  const sqs = new SQSClient(client());
-  const calls = [1, 2, 3].map(() => outcome(sqs.send(new ListQueuesCommand())));
+  const sqs = new SQS(client());
+  const calls = [1, 2, 3].map(() => outcome(sqs.listQueues()));
   expect((await Promise.all(calls)).sort()).toEqual(["ThrottlingException", "ThrottlingException", "allowed"]);
-  await cloud.deployer.iam.send(
-    new CreateRoleCommand({ RoleName: "unthrottled", AssumeRolePolicyDocument: trustOf({ AWS: "*" }) }),
-  );
+  await cloud.deployer.iam.createRole({ RoleName: "unthrottled", AssumeRolePolicyDocument: trustOf({ AWS: "*" }) });
   await clearFaults(cloud.instance);
-  expect(await outcome(sqs.send(new ListQueuesCommand()))).toBe("allowed");
+  expect(await outcome(sqs.listQueues())).toBe("allowed");
 });
 
 test("the answer to the first request for an action is held, although AWS has carried it out", async () => {
@@ -77,51 +58,45 @@ test("the answer to the first request for an action is held, although AWS has ca
   const create = (RoleName: string, options = {}) =>
     outcome(iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: trustOf({ AWS: "*" }) }), options));
   const held = create("held", { abortSignal: stop.signal });
-  const exists = () => outcome(iam.send(new GetRoleCommand({ RoleName: "held" })));
+  const exists = () => outcome(iam.getRole({ RoleName: "held" }));
   await expect.poll(exists, { timeout: 20_000 }).toBe("allowed");
   expect(await create("other")).toBe("allowed");
   stop.abort();
   expect(await held).toBe("AbortError");
-  for (const RoleName of ["held", "other"]) await iam.send(new DeleteRoleCommand({ RoleName }));
+  for (const RoleName of ["held", "other"]) await iam.deleteRole({ RoleName });
 });
 
 test("a service control policy denies what is created without a company's tags, and admits it with them", async () => {
   await setFaults(cloud.instance, { requiredTags: ["cost-center"] });
   const { iam, eks } = cloud.deployer;
-  const kms = new KMSClient(client());
+  const kms = new KMS(client());
   const principalArn = arnOf("role/SomeRole");
   const role = (RoleName: string, Tags: { Key: string; Value: string }[]) =>
-    iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: trustOf({ AWS: "*" }), Tags }));
+    iam.createRole({ RoleName, AssumeRolePolicyDocument: trustOf({ AWS: "*" }), Tags });
   const tags = { "cost-center": "4711" };
   await expect(role("untagged", [{ Key: "owner", Value: "platform" }])).rejects.toThrow(
     /not authorized to perform: iam:CreateRole .* with an explicit deny in a service control policy/,
   );
   await role("SomeRole", [{ Key: "cost-center", Value: "4711" }]);
-  expect(await outcome(kms.send(new CreateKeyCommand({})))).toBe("AccessDeniedException");
-  expect(await outcome(kms.send(new CreateKeyCommand({ Tags: [{ TagKey: "cost-center", TagValue: "4711" }] })))).toBe(
-    "allowed",
-  );
+  expect(await outcome(kms.createKey({}))).toBe("AccessDeniedException");
+  expect(await outcome(kms.createKey({ Tags: [{ TagKey: "cost-center", TagValue: "4711" }] }))).toBe("allowed");
   const entry = { clusterName: "one", principalArn };
-  expect(await outcome(eks.send(new CreateAccessEntryCommand(entry)))).toBe("AccessDeniedException");
-  expect(await outcome(eks.send(new CreateAccessEntryCommand({ ...entry, tags })))).toBe("allowed");
-  await iam.send(new DeleteRoleCommand({ RoleName: "SomeRole" }));
+  expect(await outcome(eks.createAccessEntry(entry))).toBe("AccessDeniedException");
+  expect(await outcome(eks.createAccessEntry({ ...entry, tags }))).toBe("allowed");
+  await iam.deleteRole({ RoleName: "SomeRole" });
 });
 
 test("a service control policy requires a boundary and a path of every role, of session and user alike", async () => {
   const boundary = arnOf("policy/company/limits");
   const { iam } = cloud.deployer;
-  await iam.send(
-    new CreatePolicyCommand({
-      PolicyName: "limits",
-      Path: "/company/",
-      PolicyDocument: JSON.stringify(allow({ Action: "*" })),
-    }),
-  );
-  await iam.send(
-    new CreateRoleCommand({ RoleName: "maker", AssumeRolePolicyDocument: trustOf({ AWS: arnOf("user/deployer") }) }),
-  );
+  await iam.createPolicy({
+    PolicyName: "limits",
+    Path: "/company/",
+    PolicyDocument: JSON.stringify(allow({ Action: "*" })),
+  });
+  await iam.createRole({ RoleName: "maker", AssumeRolePolicyDocument: trustOf({ AWS: arnOf("user/deployer") }) });
   const everything = JSON.stringify(allow({ Action: "*" }));
-  await iam.send(new PutRolePolicyCommand({ RoleName: "maker", PolicyName: "all", PolicyDocument: everything }));
+  await iam.putRolePolicy({ RoleName: "maker", PolicyName: "all", PolicyDocument: everything });
   const maker = cloud.as(await assume(cloud.deployer, "maker"));
   await setFaults(cloud.instance, {
     serviceControlPolicy: [
@@ -135,31 +110,29 @@ test("a service control policy requires a boundary and a path of every role, of 
     ],
   });
   const make = (by: Clients, PermissionsBoundary?: string, Path?: string) =>
-    by.iam.send(
-      new CreateRoleCommand({
-        RoleName: "bounded",
-        AssumeRolePolicyDocument: trustOf({ AWS: "*" }),
-        PermissionsBoundary,
-        Path,
-      }),
-    );
+    by.iam.createRole({
+      RoleName: "bounded",
+      AssumeRolePolicyDocument: trustOf({ AWS: "*" }),
+      PermissionsBoundary,
+      Path,
+    });
   for (const by of [cloud.deployer, maker]) {
     await expect(make(by, undefined, "/company/")).rejects.toThrow(/with an explicit deny in a service control policy/);
     expect(await outcome(make(by, arnOf("policy/limits"), "/company/"))).toBe("AccessDenied");
     expect(await outcome(make(by, boundary))).toBe("AccessDenied");
     expect(await outcome(make(by, boundary, "/company/teams/"))).toBe("allowed");
-    expect(await outcome(by.iam.send(new DeleteRoleCommand({ RoleName: "bounded" })))).toBe("allowed");
+    expect(await outcome(by.iam.deleteRole({ RoleName: "bounded" }))).toBe("allowed");
   }
   await clearFaults(cloud.instance);
-  await iam.send(new DeleteRolePolicyCommand({ RoleName: "maker", PolicyName: "all" }));
-  await iam.send(new DeleteRoleCommand({ RoleName: "maker" }));
-  await iam.send(new DeletePolicyCommand({ PolicyArn: boundary }));
+  await iam.deleteRolePolicy({ RoleName: "maker", PolicyName: "all" });
+  await iam.deleteRole({ RoleName: "maker" });
+  await iam.deletePolicy({ PolicyArn: boundary });
 });
 
 test("a new role is there for IAM, and for EKS and service accounts' tokens only later", async () => {
   const { iam, eks } = cloud.deployer;
   const host = issuer.replace("https://", "");
-  await iam.send(new CreateOpenIDConnectProviderCommand({ Url: issuer, ClientIDList: ["sts.amazonaws.com"] }));
+  await iam.createOpenIDConnectProvider({ Url: issuer, ClientIDList: ["sts.amazonaws.com"] });
   const api = adminApi(cloud.instance, "one");
   await api.createNamespacedServiceAccount({ namespace: "default", body: { metadata: { name: "reader" } } });
   await setFaults(cloud.instance, { newRolesUnknownSeconds: LONG });
@@ -175,36 +148,26 @@ test("a new role is there for IAM, and for EKS and service accounts' tokens only
     ],
   };
   const RoleName = "fresh";
-  const create = () => iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: JSON.stringify(trust) }));
+  const create = () => iam.createRole({ RoleName, AssumeRolePolicyDocument: JSON.stringify(trust) });
   await create();
   expect(await outcome(create())).toBe("EntityAlreadyExistsException");
   const WebIdentityToken = await serviceAccountToken(cloud.instance, "one", "reader", "sts.amazonaws.com");
   const RoleArn = arnOf(`role/${RoleName}`);
   const assumed = () =>
-    outcome(
-      cloud
-        .as(undefined)
-        .sts.send(new AssumeRoleWithWebIdentityCommand({ RoleArn, RoleSessionName: "pod", WebIdentityToken })),
-    );
-  const entered = () => outcome(eks.send(new CreateAccessEntryCommand({ clusterName: "one", principalArn: RoleArn })));
+    outcome(cloud.as(undefined).sts.assumeRoleWithWebIdentity({ RoleArn, RoleSessionName: "pod", WebIdentityToken }));
+  const entered = () => outcome(eks.createAccessEntry({ clusterName: "one", principalArn: RoleArn }));
   expect([await assumed(), await entered()]).toEqual(["AccessDenied", "InvalidParameterException"]);
   await setFaults(cloud.instance, { newRolesUnknownSeconds: 0.001 });
   expect([await assumed(), await entered()]).toEqual(["allowed", "allowed"]);
-  await iam.send(new DeleteRoleCommand({ RoleName }));
+  await iam.deleteRole({ RoleName });
 });
 
 test("tags of a KMS key count for conditions only later", async () => {
-  const { KeyMetadata } = await new KMSClient(client()).send(
-    new CreateKeyCommand({ Tags: [{ TagKey: "team", TagValue: "a" }] }),
-  );
+  const { KeyMetadata } = await new KMS(client()).createKey({ Tags: [{ TagKey: "team", TagValue: "a" }] });
   const ofTeam = { Action: "kms:DescribeKey", Condition: { StringEquals: { "aws:ResourceTag/team": "a" } } };
   const { credentials } = await cloud.roleWith("of-team", allow(ofTeam));
   const described = () =>
-    outcome(
-      new KMSClient({ ...client(), credentials: credentials as never }).send(
-        new DescribeKeyCommand({ KeyId: KeyMetadata?.Arn }),
-      ),
-    );
+    outcome(new KMS({ ...client(), credentials: credentials as never }).describeKey({ KeyId: KeyMetadata?.Arn }));
   await setFaults(cloud.instance, { tagsUncountedSeconds: { kms: LONG } });
   expect(await described()).toBe("AccessDeniedException");
   await setFaults(cloud.instance, { tagsUncountedSeconds: { kms: 0.001 } });
@@ -219,9 +182,9 @@ test("certificates of AWS's names have expired: a client with an open connection
     lookup: (_name, _options, done) => done(null, [{ address: cloud.instance.gatewayAddress, family: 4 }]),
   });
   const { endpoint: _, ...named } = client();
-  const sqs = new SQSClient({ ...named, requestHandler: { httpsAgent: agent } });
+  const sqs = new SQS({ ...named, requestHandler: { httpsAgent: agent } });
   const listed = () =>
-    sqs.send(new ListQueuesCommand()).then(
+    sqs.listQueues().then(
       () => "allowed",
       (error: NodeJS.ErrnoException) => error.code,
     );
@@ -238,16 +201,14 @@ test("AWS's clock is ahead: an SDK corrects its own, sessions and service accoun
   const issuedTo = arnOf("role/on-time");
   const { credentials } = await cloud.roleWith("on-time", allow({ Action: "sqs:ListQueues" }));
   const WebIdentityToken = await serviceAccountToken(cloud.instance, "one", "reader", "sts.amazonaws.com");
-  const ofSession = new SQSClient({ ...client(), credentials: credentials as never });
-  const ofUser = new SQSClient(client());
-  const listed = (sqs: SQSClient) => outcome(sqs.send(new ListQueuesCommand()));
+  const ofSession = new SQS({ ...client(), credentials: credentials as never });
+  const ofUser = new SQS(client());
+  const listed = (sqs: SQS) => outcome(sqs.listQueues());
   const assumed = () =>
     outcome(
       cloud
         .as(undefined)
-        .sts.send(
-          new AssumeRoleWithWebIdentityCommand({ RoleArn: issuedTo, RoleSessionName: "pod", WebIdentityToken }),
-        ),
+        .sts.assumeRoleWithWebIdentity({ RoleArn: issuedTo, RoleSessionName: "pod", WebIdentityToken }),
     );
   await setFaults(cloud.instance, { clockAheadSeconds: 2 * 3600 });
   expect([await listed(ofUser), await listed(ofUser)]).toEqual(["SignatureDoesNotMatch", "allowed"]);
@@ -266,17 +227,17 @@ describe("a node whose kubelet can't start", () => {
     const { eks } = cloud.deployer;
     const scalingConfig = { minSize: 1, desiredSize: 1, maxSize: 1 };
     const rest = { nodeRole: arnOf("role/node"), subnets: await cloud.subnets(), scalingConfig };
-    await eks.send(new CreateNodegroupCommand({ ...group, ...rest }));
+    await eks.createNodegroup({ ...group, ...rest });
     return waitUntilNodegroupActive({ client: eks, ...wait }, group);
   };
 
   it("fails its node group with NodeCreationFailure, the instance and the last error of the kubelet", async () => {
     const { eks, iam } = cloud.deployer;
     const AssumeRolePolicyDocument = trustOf({ Service: "ec2.amazonaws.com" });
-    await iam.send(new CreateRoleCommand({ RoleName: "node", AssumeRolePolicyDocument }));
+    await iam.createRole({ RoleName: "node", AssumeRolePolicyDocument });
     await setFaults(cloud.instance, { kubeletConfig: { maxPods: "many" } });
     await expect(create()).rejects.toThrow(/CREATE_FAILED/);
-    const { nodegroup } = await eks.send(new DescribeNodegroupCommand(group));
+    const { nodegroup } = await eks.describeNodegroup(group);
     expect(nodegroup).toMatchObject({
       status: "CREATE_FAILED",
       health: { issues: [{ code: "NodeCreationFailure", resourceIds: [expect.stringMatching(/^i-[0-9a-f]{17}$/)] }] },
@@ -293,7 +254,7 @@ describe("a node whose kubelet can't start", () => {
 
   it("joins after the node group is deleted and created again without the cause", async () => {
     const { eks } = cloud.deployer;
-    await eks.send(new DeleteNodegroupCommand(group));
+    await eks.deleteNodegroup(group);
     await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
     await create();
   });

@@ -1,13 +1,4 @@
-import {
-  CreateWorkspaceCommand,
-  DeleteWorkspaceCommand,
-  DescribeWorkspaceCommand,
-  GrafanaClient,
-  ListWorkspacesCommand,
-  UpdatePermissionsCommand,
-  UpdateWorkspaceCommand,
-} from "@aws-sdk/client-grafana";
-import { CreateRoleCommand } from "@aws-sdk/client-iam";
+import { Grafana } from "@aws-sdk/client-grafana";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAws } from "../../aws/index.ts";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
@@ -28,12 +19,10 @@ let cloud: GatewayCloud;
 beforeAll(async () => {
   cloud = await startGatewayCloud();
   for (const RoleName of ["reader", "other-reader"])
-    await cloud.deployer.iam.send(
-      new CreateRoleCommand({
-        RoleName,
-        AssumeRolePolicyDocument: trustOf({ Service: "grafana.amazonaws.com" }),
-      }),
-    );
+    await cloud.deployer.iam.createRole({
+      RoleName,
+      AssumeRolePolicyDocument: trustOf({ Service: "grafana.amazonaws.com" }),
+    });
 });
 afterAll(() => cloud.remove());
 
@@ -42,25 +31,22 @@ const configOf = ({ credentials }: Clients) => ({
   region: REGION,
   ...(credentials ? { credentials } : {}),
 });
-const grafana = (by: Clients) => new GrafanaClient(configOf(by));
+const grafana = (by: Clients) => new Grafana(configOf(by));
 const workspaceArn = (id: string) => `arn:aws:grafana:${REGION}:${ACCOUNT}:/workspaces/${id}`;
 
 const create = (by: Clients, tags: Record<string, string> = {}, authentication: "AWS_SSO" | "SAML" = "AWS_SSO") =>
-  grafana(by).send(
-    new CreateWorkspaceCommand({
-      accountAccessType: "CURRENT_ACCOUNT",
-      permissionType: "CUSTOMER_MANAGED",
-      authenticationProviders: [authentication],
-      workspaceRoleArn: arnOf("role/reader"),
-      tags,
-    }),
-  );
+  grafana(by).createWorkspace({
+    accountAccessType: "CURRENT_ACCOUNT",
+    permissionType: "CUSTOMER_MANAGED",
+    authenticationProviders: [authentication],
+    workspaceRoleArn: arnOf("role/reader"),
+    tags,
+  });
 
 /** Creates a workspace as the deployer and waits until it is ACTIVE; its id. */
 async function workspace(tags: Record<string, string> = {}): Promise<string> {
   const workspaceId = (await create(cloud.deployer, tags)).workspace?.id ?? "";
-  const status = async () =>
-    (await grafana(cloud.deployer).send(new DescribeWorkspaceCommand({ workspaceId }))).workspace?.status;
+  const status = async () => (await grafana(cloud.deployer).describeWorkspace({ workspaceId })).workspace?.status;
   await expect.poll(status, { timeout: 10_000 }).toBe("ACTIVE");
   return workspaceId;
 }
@@ -116,9 +102,9 @@ test("rights follow the tags of a workspace", async () => {
     ),
   );
   const rename = (workspaceId: string) =>
-    outcome(grafana(team).send(new UpdateWorkspaceCommand({ workspaceId, workspaceName: "renamed" })));
+    outcome(grafana(team).updateWorkspace({ workspaceId, workspaceName: "renamed" }));
   const permit = (workspaceId: string) =>
-    outcome(grafana(team).send(new UpdatePermissionsCommand({ workspaceId, updateInstructionBatch: [] })));
+    outcome(grafana(team).updatePermissions({ workspaceId, updateInstructionBatch: [] }));
   expect([await rename(own), await rename(other)]).toEqual(["allowed", "AccessDeniedException"]);
   expect([await permit(own), await permit(other)]).toEqual(["allowed", "AccessDeniedException"]);
 });
@@ -127,7 +113,7 @@ test("a workspace gets another role only from whoever may pass that one", async 
   const workspaceId = await workspace();
   const changer = await cloud.roleWith("changer", allow({ Action: "grafana:UpdateWorkspace" }, passReader));
   const give = (role: string) =>
-    outcome(grafana(changer).send(new UpdateWorkspaceCommand({ workspaceId, workspaceRoleArn: arnOf(role) })));
+    outcome(grafana(changer).updateWorkspace({ workspaceId, workspaceRoleArn: arnOf(role) }));
   expect(await give("role/other-reader")).toBe("AccessDeniedException");
   expect(await give("role/reader")).toBe("allowed");
 });
@@ -138,9 +124,9 @@ test.each(grafanaCases)("$token is created, read without drift, changed, deleted
 
 test("deleted workspaces leave nothing", async () => {
   const client = grafana(cloud.deployer);
-  const { workspaces = [] } = await client.send(new ListWorkspacesCommand());
+  const { workspaces = [] } = await client.listWorkspaces();
   expect(workspaces.length).toBeGreaterThan(0);
-  for (const { id } of workspaces) await client.send(new DeleteWorkspaceCommand({ workspaceId: id }));
-  const left = async () => (await client.send(new ListWorkspacesCommand())).workspaces;
+  for (const { id } of workspaces) await client.deleteWorkspace({ workspaceId: id });
+  const left = async () => (await client.listWorkspaces()).workspaces;
   await expect.poll(left, { timeout: 10_000 }).toEqual([]);
 });

@@ -1,16 +1,3 @@
-/** What GuardDuty creates in a VPC, and how removals get past it. */
-import {
-  CreateSubnetCommand,
-  CreateVpcCommand,
-  CreateVpcEndpointCommand,
-  DeleteSecurityGroupCommand,
-  DeleteSubnetCommand,
-  DeleteVpcCommand,
-  DeleteVpcEndpointsCommand,
-  DescribeSecurityGroupsCommand,
-  DescribeVpcEndpointsCommand,
-  DescribeVpcsCommand,
-} from "@aws-sdk/client-ec2";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { connectAws, handlers } from "../../aws/index.ts";
 import { REGION } from "../../gateway/ministack.ts";
@@ -30,16 +17,12 @@ afterAll(() => cloud.remove());
 /** A VPC with a subnet, as the fleet makes it, and what GuardDuty adds. */
 async function monitored({ ec2 }: Clients) {
   const Tags = [{ Key: fleetTag, Value: FLEET }];
-  const { Vpc } = await ec2.send(
-    new CreateVpcCommand({ CidrBlock: "10.9.0.0/16", TagSpecifications: [{ ResourceType: "vpc", Tags }] }),
-  );
+  const { Vpc } = await ec2.createVpc({ CidrBlock: "10.9.0.0/16", TagSpecifications: [{ ResourceType: "vpc", Tags }] });
   const vpc = Vpc?.VpcId ?? "";
-  const { Subnet } = await ec2.send(
-    new CreateSubnetCommand({
-      ...{ VpcId: vpc, CidrBlock: "10.9.1.0/24" },
-      TagSpecifications: [{ ResourceType: "subnet", Tags }],
-    }),
-  );
+  const { Subnet } = await ec2.createSubnet({
+    ...{ VpcId: vpc, CidrBlock: "10.9.1.0/24" },
+    TagSpecifications: [{ ResourceType: "subnet", Tags }],
+  });
   const subnet = Subnet?.SubnetId ?? "";
   return { vpc, subnet, ...(await addGuardDuty(ec2, vpc, [subnet])) };
 }
@@ -48,9 +31,9 @@ async function monitored({ ec2 }: Clients) {
 async function left({ ec2 }: Clients, vpc: string): Promise<unknown[]> {
   const Filters = [{ Name: "vpc-id", Values: [vpc] }];
   const [vpcs, groups, endpoints] = await Promise.all([
-    ec2.send(new DescribeVpcsCommand({ Filters })),
-    ec2.send(new DescribeSecurityGroupsCommand({ Filters })),
-    ec2.send(new DescribeVpcEndpointsCommand({ Filters })),
+    ec2.describeVpcs({ Filters }),
+    ec2.describeSecurityGroups({ Filters }),
+    ec2.describeVpcEndpoints({ Filters }),
   ]);
   return [...(vpcs.Vpcs ?? []), ...(groups.SecurityGroups ?? []), ...(endpoints.VpcEndpoints ?? [])];
 }
@@ -68,9 +51,9 @@ describe("GuardDuty's endpoint and security group", { timeout: 120_000 }, () => 
     const { ec2 } = cloud.deployer;
     const { vpc, subnet, group } = await monitored(cloud.deployer);
     const deletions = [
-      ec2.send(new DeleteSubnetCommand({ SubnetId: subnet })),
-      ec2.send(new DeleteSecurityGroupCommand({ GroupId: group })),
-      ec2.send(new DeleteVpcCommand({ VpcId: vpc })),
+      ec2.deleteSubnet({ SubnetId: subnet }),
+      ec2.deleteSecurityGroup({ GroupId: group }),
+      ec2.deleteVpc({ VpcId: vpc }),
     ];
     expect(await Promise.all(deletions.map(outcome))).toEqual(Array(3).fill("DependencyViolation"));
   });
@@ -100,17 +83,18 @@ describe("GuardDuty's endpoint and security group", { timeout: 120_000 }, () => 
 
     // In the order of cli/sweep, by its policy, which reaches no other endpoint of the VPC.
     const { ec2 } = await cloud.roleWith("sweeper", sweepPolicy());
-    const deleting = (id: string) => outcome(ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] })));
-    const own = await cloud.deployer.ec2.send(
-      new CreateVpcEndpointCommand({ VpcId: network.vpc, ServiceName: `com.amazonaws.${REGION}.s3` }),
-    );
+    const deleting = (id: string) => outcome(ec2.deleteVpcEndpoints({ VpcEndpointIds: [id] }));
+    const own = await cloud.deployer.ec2.createVpcEndpoint({
+      VpcId: network.vpc,
+      ServiceName: `com.amazonaws.${REGION}.s3`,
+    });
     const gateway = own.VpcEndpoint?.VpcEndpointId ?? "";
     expect(await deleting(gateway)).toMatch(/Unauthorized|AccessDenied/);
     expect(await deleting(network.endpoint)).toBe("allowed");
-    const group = () => outcome(ec2.send(new DeleteSecurityGroupCommand({ GroupId: network.group })));
+    const group = () => outcome(ec2.deleteSecurityGroup({ GroupId: network.group }));
     expect(await group()).toBe("DependencyViolation");
     await vi.waitFor(async () => expect(await group()).toBe("allowed"), { timeout: 30_000, interval: 1000 });
-    await cloud.deployer.ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [gateway] }));
+    await cloud.deployer.ec2.deleteVpcEndpoints({ VpcEndpointIds: [gateway] });
     await removeNetwork(crossplane, network);
     expect(await left(cloud.deployer, network.vpc)).toEqual([]);
   });

@@ -1,20 +1,5 @@
-import {
-  CreateTableCommand,
-  DynamoDBClient,
-  TransactGetItemsCommand,
-  TransactWriteItemsCommand,
-} from "@aws-sdk/client-dynamodb";
-import { CreateClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
-import {
-  CreatePolicyCommand,
-  CreateRoleCommand,
-  type CreateRoleCommandInput,
-  DeleteRoleCommand,
-  ListRolesCommand,
-  PutRolePermissionsBoundaryCommand,
-  UpdateAssumeRolePolicyCommand,
-} from "@aws-sdk/client-iam";
-import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
+import { DynamoDB } from "@aws-sdk/client-dynamodb";
+import type { CreateRoleCommandInput } from "@aws-sdk/client-iam";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import {
@@ -39,11 +24,11 @@ afterAll(() => cloud.remove());
 describe("who is who", () => {
   test("a request without a signature, with a foreign key or with the emulator's own keys is refused, the deployer's is not", async () => {
     const identity = (accessKeyId: string, secretAccessKey: string) =>
-      outcome(cloud.as({ accessKeyId, secretAccessKey }).sts.send(new GetCallerIdentityCommand({})));
+      outcome(cloud.as({ accessKeyId, secretAccessKey }).sts.getCallerIdentity({}));
     expect(await identity("test", "test")).toBe("InvalidClientTokenId");
     expect(await identity("111111111111", "test")).toBe("InvalidClientTokenId");
     expect(await identity(cloud.deployer.credentials?.accessKeyId ?? "", "wrong")).toBe("SignatureDoesNotMatch");
-    expect(await outcome(cloud.deployer.sts.send(new GetCallerIdentityCommand({})))).toBe("allowed");
+    expect(await outcome(cloud.deployer.sts.getCallerIdentity({}))).toBe("allowed");
     const { status } = await fetch(`${cloud.instance.awsEndpoint}/_ministack/reset`, { method: "POST" });
     expect(status).toBe(403);
     const target = { "x-amz-target": "secretsmanager.ListSecrets", "content-type": "application/x-amz-json-1.1" };
@@ -63,18 +48,16 @@ describe("who is who", () => {
       authorization: "Bearer x",
     };
     expect((await fetch(direct, { method: "POST", headers: target, body: "{}" })).ok).toBe(false);
-    const { EKSClient } = await import("@aws-sdk/client-eks");
-    const eks = new EKSClient({ endpoint: direct, region: REGION, credentials: cloud.deployer.credentials as never });
-    expect(await outcome(eks.send(new ListClustersCommand({})))).not.toBe("allowed");
-    expect(await outcome(cloud.deployer.eks.send(new ListClustersCommand({})))).toBe("allowed");
+    const { EKS } = await import("@aws-sdk/client-eks");
+    const eks = new EKS({ endpoint: direct, region: REGION, credentials: cloud.deployer.credentials as never });
+    expect(await outcome(eks.listClusters({}))).not.toBe("allowed");
+    expect(await outcome(cloud.deployer.eks.listClusters({}))).toBe("allowed");
   });
 });
 
 test("a role is what its ARN with its path says: under another path there is no such role", async () => {
   const AssumeRolePolicyDocument = trustOf({ AWS: arnOf("user/deployer") });
-  await cloud.deployer.iam.send(
-    new CreateRoleCommand({ RoleName: "with-a-path", Path: "/company/teams/", AssumeRolePolicyDocument }),
-  );
+  await cloud.deployer.iam.createRole({ RoleName: "with-a-path", Path: "/company/teams/", AssumeRolePolicyDocument });
   const as = (role: string) => outcome(assume(cloud.deployer, arnOf(role)));
   expect(await as("role/company/teams/with-a-path")).toBe("allowed");
   for (const role of ["role/with-a-path", "role/company/with-a-path"])
@@ -83,7 +66,7 @@ test("a role is what its ARN with its path says: under another path there is no 
 
 describe("what the emulator's evaluation gained", () => {
   test("iam:PassRole holds for one service only where iam:PassedToService says so", async () => {
-    await cloud.deployer.iam.send(new CreateRoleCommand({ RoleName: "passable", AssumeRolePolicyDocument: eksTrust }));
+    await cloud.deployer.iam.createRole({ RoleName: "passable", AssumeRolePolicyDocument: eksTrust });
     const passer = async (name: string, service: string) =>
       cloud.roleWith(
         name,
@@ -99,14 +82,12 @@ describe("what the emulator's evaluation gained", () => {
     const create = (by: Clients) =>
       outcome(
         // In one zone only: EKS refuses it after IAM has allowed it.
-        by.eks.send(
-          new CreateClusterCommand({
-            name: "passing",
-            roleArn: arnOf("role/passable"),
-            accessConfig: { authenticationMode: "API" },
-            resourcesVpcConfig: { subnetIds: [] },
-          }),
-        ),
+        by.eks.createCluster({
+          name: "passing",
+          roleArn: arnOf("role/passable"),
+          accessConfig: { authenticationMode: "API" },
+          resourcesVpcConfig: { subnetIds: [] },
+        }),
       );
     expect(await create(await passer("passes-to-eks", "eks.amazonaws.com"))).toBe("InvalidParameterException");
     expect(await create(await passer("passes-to-ec2", "ec2.amazonaws.com"))).toBe("AccessDeniedException");
@@ -114,25 +95,23 @@ describe("what the emulator's evaluation gained", () => {
 
   test("a boundary limits its role: what it doesn't allow is refused, whatever the role's own policies say", async () => {
     const PolicyDocument = JSON.stringify(allow({ Action: ["eks:*", "ec2:*"] }));
-    await cloud.deployer.iam.send(new CreatePolicyCommand({ PolicyName: "other-boundary", PolicyDocument }));
+    await cloud.deployer.iam.createPolicy({ PolicyName: "other-boundary", PolicyDocument });
     await cloud.roleWith("bounded", allow({ Action: "*" }));
-    await cloud.deployer.iam.send(
-      new PutRolePermissionsBoundaryCommand({
-        RoleName: "bounded",
-        PermissionsBoundary: arnOf("policy/other-boundary"),
-      }),
-    );
+    await cloud.deployer.iam.putRolePermissionsBoundary({
+      RoleName: "bounded",
+      PermissionsBoundary: arnOf("policy/other-boundary"),
+    });
     const bounded = cloud.as(await assume(cloud.deployer, "bounded"));
-    expect(await outcome(bounded.eks.send(new ListClustersCommand({})))).toBe("allowed");
-    expect(await outcome(bounded.iam.send(new ListRolesCommand({})))).toBe("AccessDenied");
+    expect(await outcome(bounded.eks.listClusters({}))).toBe("allowed");
+    expect(await outcome(bounded.iam.listRoles({}))).toBe("AccessDenied");
   });
 
   test("a role is deleted and trusted anew by whom its boundary and its tags let", async () => {
     const PolicyDocument = JSON.stringify(allow({ Action: "ec2:*" }));
-    await cloud.deployer.iam.send(new CreatePolicyCommand({ PolicyName: "of-makers", PolicyDocument }));
+    await cloud.deployer.iam.createPolicy({ PolicyName: "of-makers", PolicyDocument });
     const PermissionsBoundary = arnOf("policy/of-makers");
     const makes = (RoleName: string, more: Partial<CreateRoleCommandInput> = {}) =>
-      cloud.deployer.iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: eksTrust, ...more }));
+      cloud.deployer.iam.createRole({ RoleName, AssumeRolePolicyDocument: eksTrust, ...more });
     const Tags = [{ Key: "made-by", Value: "maker" }];
     await makes("its-own", { PermissionsBoundary, Tags });
     await makes("its-own-unbounded", { Tags });
@@ -147,8 +126,8 @@ describe("what the emulator's evaluation gained", () => {
       }),
     );
     const changes = async (RoleName: string) => [
-      await outcome(iam.send(new UpdateAssumeRolePolicyCommand({ RoleName, PolicyDocument: eksTrust }))),
-      await outcome(iam.send(new DeleteRoleCommand({ RoleName }))),
+      await outcome(iam.updateAssumeRolePolicy({ RoleName, PolicyDocument: eksTrust })),
+      await outcome(iam.deleteRole({ RoleName })),
     ];
     for (const role of ["its-own-unbounded", "of-others"])
       expect(await changes(role), role).toEqual(["AccessDenied", "AccessDenied"]);
@@ -157,28 +136,26 @@ describe("what the emulator's evaluation gained", () => {
 
   test("each item of a DynamoDB transaction is judged on its own table", async () => {
     const dynamodb = ({ credentials }: Clients) =>
-      new DynamoDBClient({
+      new DynamoDB({
         endpoint: cloud.instance.awsEndpoint,
         region: REGION,
         ...(credentials === undefined ? {} : { credentials }),
       });
     for (const TableName of ["first", "second"])
-      await dynamodb(cloud.deployer).send(
-        new CreateTableCommand({
-          TableName,
-          BillingMode: "PAY_PER_REQUEST",
-          AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
-          KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
-        }),
-      );
+      await dynamodb(cloud.deployer).createTable({
+        TableName,
+        BillingMode: "PAY_PER_REQUEST",
+        AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+        KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+      });
     const Key = { id: { S: "a" } };
     const write = (by: Clients, ...tables: string[]) => {
       const TransactItems = tables.map((TableName) => ({ Put: { TableName, Item: Key } }));
-      return outcome(dynamodb(by).send(new TransactWriteItemsCommand({ TransactItems })));
+      return outcome(dynamodb(by).transactWriteItems({ TransactItems }));
     };
     const read = (by: Clients, ...tables: string[]) => {
       const TransactItems = tables.map((TableName) => ({ Get: { TableName, Key } }));
-      return outcome(dynamodb(by).send(new TransactGetItemsCommand({ TransactItems })));
+      return outcome(dynamodb(by).transactGetItems({ TransactItems }));
     };
     const table = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
     const items = { Action: ["dynamodb:PutItem", "dynamodb:GetItem"] };
@@ -205,10 +182,10 @@ describe("what the emulator's evaluation gained", () => {
       allow({ Action: ["iam:CreateRole", "iam:DeleteRole"], Resource: arnOf("role/team/*") }),
     );
     const create = (Path: string) =>
-      outcome(byPath.iam.send(new CreateRoleCommand({ RoleName: "pathed", Path, AssumeRolePolicyDocument: eksTrust })));
+      outcome(byPath.iam.createRole({ RoleName: "pathed", Path, AssumeRolePolicyDocument: eksTrust }));
     expect(await create("/other/")).toBe("AccessDenied");
     expect(await create("/team/")).toBe("allowed");
-    expect(await outcome(byPath.iam.send(new DeleteRoleCommand({ RoleName: "pathed" })))).toBe("allowed");
-    expect(await outcome(byPath.iam.send(new DeleteRoleCommand({ RoleName: "passable" })))).toBe("AccessDenied");
+    expect(await outcome(byPath.iam.deleteRole({ RoleName: "pathed" }))).toBe("allowed");
+    expect(await outcome(byPath.iam.deleteRole({ RoleName: "passable" }))).toBe("AccessDenied");
   });
 });

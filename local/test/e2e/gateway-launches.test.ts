@@ -2,28 +2,10 @@ import {
   CreateFleetCommand,
   type CreateFleetCommandInput,
   CreateLaunchTemplateCommand,
-  CreateSecurityGroupCommand,
-  CreateTagsCommand,
   DeleteLaunchTemplateCommand,
-  DeleteSecurityGroupCommand,
-  DescribeImagesCommand,
-  DescribeInstancesCommand,
-  DescribeInstanceTypeOfferingsCommand,
-  DescribeInstanceTypesCommand,
-  DescribeLaunchTemplatesCommand,
-  DescribeNetworkInterfacesCommand,
-  DescribeSubnetsCommand,
   RunInstancesCommand,
-  TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
-import { CreateAccessEntryCommand, DescribeClusterCommand } from "@aws-sdk/client-eks";
-import {
-  AddRoleToInstanceProfileCommand,
-  CreateInstanceProfileCommand,
-  CreateRoleCommand,
-  DeleteInstanceProfileCommand,
-} from "@aws-sdk/client-iam";
-import { RequestServiceQuotaIncreaseCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
+import { ServiceQuotas } from "@aws-sdk/client-service-quotas";
 import type { CoreV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publicParameters } from "../../gateway/eks/node-releases.ts";
@@ -59,7 +41,7 @@ let userData: string;
 
 /** User data as Karpenter writes it. */
 async function nodeConfig(): Promise<string> {
-  const { cluster } = await cloud.deployer.eks.send(new DescribeClusterCommand({ name: "one" }));
+  const { cluster } = await cloud.deployer.eks.describeCluster({ name: "one" });
   const config = `apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
@@ -114,9 +96,8 @@ const fleet = (name: string, over: Partial<CreateFleetCommandInput> = {}, types 
 const started = async (by: Clients, name: string, over: Partial<CreateFleetCommandInput> = {}, types?: string[]) =>
   by.ec2.send(fleet(name, over, types));
 const instance = async (id: string) =>
-  (await cloud.deployer.ec2.send(new DescribeInstancesCommand({ InstanceIds: [id] }))).Reservations?.[0]
-    ?.Instances?.[0];
-const terminate = (...ids: string[]) => cloud.deployer.ec2.send(new TerminateInstancesCommand({ InstanceIds: ids }));
+  (await cloud.deployer.ec2.describeInstances({ InstanceIds: [id] })).Reservations?.[0]?.Instances?.[0];
+const terminate = (...ids: string[]) => cloud.deployer.ec2.terminateInstances({ InstanceIds: ids });
 
 beforeAll(async () => {
   cloud = await startGatewayCloud();
@@ -124,16 +105,12 @@ beforeAll(async () => {
   subnets = await cloud.subnets();
   await cloud.cluster("one");
   nodes = adminApi(cloud.instance, "one");
-  await iam.send(
-    new CreateRoleCommand({ RoleName: "node", AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }) }),
-  );
-  await iam.send(new CreateInstanceProfileCommand({ InstanceProfileName: "nodes" }));
-  await iam.send(new AddRoleToInstanceProfileCommand({ InstanceProfileName: "nodes", RoleName: "node" }));
-  const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds: subnets }));
-  await ec2.send(new CreateTagsCommand({ Resources: subnets, Tags: list({ "karpenter.sh/discovery": "one" }) }));
-  const made = await ec2.send(
-    new CreateSecurityGroupCommand({ GroupName: "nodes", Description: "nodes", VpcId: Subnets[0]?.VpcId }),
-  );
+  await iam.createRole({ RoleName: "node", AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }) });
+  await iam.createInstanceProfile({ InstanceProfileName: "nodes" });
+  await iam.addRoleToInstanceProfile({ InstanceProfileName: "nodes", RoleName: "node" });
+  const { Subnets = [] } = await ec2.describeSubnets({ SubnetIds: subnets });
+  await ec2.createTags({ Resources: subnets, Tags: list({ "karpenter.sh/discovery": "one" }) });
+  const made = await ec2.createSecurityGroup({ GroupName: "nodes", Description: "nodes", VpcId: Subnets[0]?.VpcId });
   group = made.GroupId ?? "";
   userData = await nodeConfig();
   await ec2.send(template("karpenter/1"));
@@ -143,7 +120,7 @@ afterAll(() => cloud.remove());
 describe("a launch template", () => {
   test("is found by its name, or said not to be there by AWS's code", async () => {
     const { ec2 } = cloud.deployer;
-    const describe = (name: string) => ec2.send(new DescribeLaunchTemplatesCommand({ LaunchTemplateNames: [name] }));
+    const describe = (name: string) => ec2.describeLaunchTemplates({ LaunchTemplateNames: [name] });
     expect((await describe("karpenter/1")).LaunchTemplates).toHaveLength(1);
     expect(await outcome(describe("other"))).toBe("InvalidLaunchTemplateName.NotFoundException");
     expect(await outcome(started(cloud.deployer, "other"))).toBe("InvalidLaunchTemplateName.NotFoundException");
@@ -159,15 +136,15 @@ describe("what EC2 offers", () => {
   test("are types with their sizes, in each zone, and EKS's images", async () => {
     const { ec2 } = cloud.deployer;
     const Filters = [{ Name: "processor-info.supported-architecture", Values: ["x86_64", "arm64"] }];
-    const { InstanceTypes = [] } = await ec2.send(new DescribeInstanceTypesCommand({ Filters }));
+    const { InstanceTypes = [] } = await ec2.describeInstanceTypes({ Filters });
     expect(InstanceTypes.find(({ InstanceType }) => InstanceType === "m5.large")).toMatchObject({
       VCpuInfo: { DefaultVCpus: 2 },
       MemoryInfo: { SizeInMiB: 8192 },
       NetworkInfo: { Ipv4AddressesPerInterface: 10, NetworkCards: [{ MaximumNetworkInterfaces: 3 }] },
     });
-    const offered = await ec2.send(new DescribeInstanceTypeOfferingsCommand({ LocationType: "availability-zone" }));
+    const offered = await ec2.describeInstanceTypeOfferings({ LocationType: "availability-zone" });
     expect(offered.InstanceTypeOfferings).toHaveLength(3 * InstanceTypes.length);
-    const found = await ec2.send(new DescribeImagesCommand({ Filters: [{ Name: "image-id", Values: [image ?? ""] }] }));
+    const found = await ec2.describeImages({ Filters: [{ Name: "image-id", Values: [image ?? ""] }] });
     expect(found.Images).toMatchObject([
       {
         Name: "amazon-eks-node-al2023-x86_64-standard-1.34-v20261101",
@@ -180,7 +157,7 @@ describe("what EC2 offers", () => {
 
 describe("a fleet", () => {
   test("that is only asked for starts nothing", async () => {
-    const before = await cloud.deployer.ec2.send(new DescribeInstancesCommand({}));
+    const before = await cloud.deployer.ec2.describeInstances({});
     expect(await outcome(started(cloud.deployer, "karpenter/1", { DryRun: true }))).toBe("DryRunOperation");
     const run = new RunInstancesCommand({
       DryRun: true,
@@ -190,7 +167,7 @@ describe("a fleet", () => {
       NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: subnets[0] }],
     });
     expect(await outcome(cloud.deployer.ec2.send(run))).toBe("DryRunOperation");
-    expect(await cloud.deployer.ec2.send(new DescribeInstancesCommand({}))).toMatchObject({
+    expect(await cloud.deployer.ec2.describeInstances({})).toMatchObject({
       Reservations: before.Reservations,
     });
   });
@@ -213,14 +190,12 @@ describe("a fleet", () => {
     ]);
     expect(Errors?.map(({ ErrorCode }) => ErrorCode)).toEqual(["VcpuLimitExceeded", "VcpuLimitExceeded"]);
     await terminate(...(Instances[0]?.InstanceIds ?? []));
-    const quotas = new ServiceQuotasClient({
+    const quotas = new ServiceQuotas({
       endpoint: cloud.instance.awsEndpoint,
       region: REGION,
       ...(cloud.deployer.credentials && { credentials: cloud.deployer.credentials }),
     });
-    await quotas.send(
-      new RequestServiceQuotaIncreaseCommand({ ServiceCode: "ec2", QuotaCode: "L-1216C47A", DesiredValue: 32 }),
-    );
+    await quotas.requestServiceQuotaIncrease({ ServiceCode: "ec2", QuotaCode: "L-1216C47A", DesiredValue: 32 });
   });
 });
 
@@ -268,13 +243,10 @@ describe("who may start instances", () => {
 
   test("of instance profiles is judged by their tags", async () => {
     const { iam } = cloud.deployer;
-    await iam.send(
-      new CreateInstanceProfileCommand({ InstanceProfileName: "own", Path: "/karpenter/", Tags: list(owned) }),
-    );
+    await iam.createInstanceProfile({ InstanceProfileName: "own", Path: "/karpenter/", Tags: list(owned) });
     const Condition = { StringEquals: { "aws:ResourceTag/kubernetes.io/cluster/one": "owned" } };
     const by = await cloud.roleWith("profiles", allow({ Action: "iam:DeleteInstanceProfile", Condition }));
-    const remove = (InstanceProfileName: string) =>
-      by.iam.send(new DeleteInstanceProfileCommand({ InstanceProfileName }));
+    const remove = (InstanceProfileName: string) => by.iam.deleteInstanceProfile({ InstanceProfileName });
     expect(await outcome(remove("nodes"))).toBe("AccessDenied");
     await remove("own");
   });
@@ -296,7 +268,7 @@ describe("an instance whose user data is a NodeConfig", () => {
       NetworkInterfaces: [{ Groups: [{ GroupId: group }] }],
     });
     const Filters = [{ Name: "attachment.instance-id", Values: [id] }];
-    const { NetworkInterfaces = [] } = await cloud.deployer.ec2.send(new DescribeNetworkInterfacesCommand({ Filters }));
+    const { NetworkInterfaces = [] } = await cloud.deployer.ec2.describeNetworkInterfaces({ Filters });
     const own = NetworkInterfaces.find(({ Attachment }) => Attachment?.InstanceId === id);
     expect(own?.TagSet).toEqual(expect.arrayContaining(list(owned)));
     await new Promise((done) => setTimeout(done, 3000));
@@ -305,7 +277,7 @@ describe("an instance whose user data is a NodeConfig", () => {
 
   test("joins then, with the labels, the taints and the room that it says, and its instance has the node's address", async () => {
     const entry = { clusterName: "one", principalArn: arnOf("role/node"), type: "EC2_LINUX" };
-    await cloud.deployer.eks.send(new CreateAccessEntryCommand(entry));
+    await cloud.deployer.eks.createAccessEntry(entry);
     await expect.poll(async () => (await nodes.listNode()).items.length, { timeout: 120_000, interval: 1000 }).toBe(1);
     const [node] = (await nodes.listNode()).items;
     expect(node?.spec?.providerID).toBe(`aws:///us-east-1b/${id}`);
@@ -325,7 +297,7 @@ describe("an instance whose user data is a NodeConfig", () => {
 
   test("uses its security group as long as it is there, and is no node any more when it is terminated", async () => {
     const { ec2 } = cloud.deployer;
-    const remove = () => ec2.send(new DeleteSecurityGroupCommand({ GroupId: group }));
+    const remove = () => ec2.deleteSecurityGroup({ GroupId: group });
     expect(await outcome(remove())).toBe("DependencyViolation");
     expect(await terminate(id)).toMatchObject({ TerminatingInstances: [{ CurrentState: { Name: "shutting-down" } }] });
     await expect.poll(async () => (await nodes.listNode()).items, { timeout: 60_000, interval: 500 }).toEqual([]);

@@ -2,25 +2,7 @@ import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import {
-  AttachInternetGatewayCommand,
-  AuthorizeSecurityGroupIngressCommand,
-  CreateInternetGatewayCommand,
-  CreateSecurityGroupCommand,
-  CreateTagsCommand,
-  DeleteInternetGatewayCommand,
-  DeleteNetworkInterfaceCommand,
-  DeleteSecurityGroupCommand,
-  DeleteSubnetCommand,
-  DescribeAvailabilityZonesCommand,
-  DescribeNetworkInterfacesCommand,
-  DescribeSecurityGroupsCommand,
-  DescribeSubnetsCommand,
-  DetachInternetGatewayCommand,
-  type EC2Client,
-  type NetworkInterface,
-  RevokeSecurityGroupIngressCommand,
-} from "@aws-sdk/client-ec2";
+import type { EC2, NetworkInterface } from "@aws-sdk/client-ec2";
 import * as classic from "@aws-sdk/client-elastic-load-balancing";
 import * as v2 from "@aws-sdk/client-elastic-load-balancing-v2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -30,14 +12,14 @@ import { allow, type Clients, type GatewayCloud, outcome, startGatewayCloud } fr
 /** Load balancers: what they hold in a VPC, who may do what with them, and what application load balancers pass on to whom. */
 
 let cloud: GatewayCloud;
-let ec2: EC2Client;
+let ec2: EC2;
 let subnet: string;
 let vpc: string;
 beforeAll(async () => {
   cloud = await startGatewayCloud();
   ({ ec2 } = cloud.deployer);
   [subnet = ""] = await cloud.subnets();
-  const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds: [subnet] }));
+  const { Subnets = [] } = await ec2.describeSubnets({ SubnetIds: [subnet] });
   vpc = Subnets[0]?.VpcId ?? "";
 });
 afterAll(() => cloud.remove());
@@ -45,20 +27,20 @@ afterAll(() => cloud.remove());
 function balancing({ credentials }: Clients) {
   const config = { endpoint: cloud.instance.awsEndpoint, region: "us-east-1", ...(credentials && { credentials }) };
   return {
-    classic: new classic.ElasticLoadBalancingClient(config),
-    v2: new v2.ElasticLoadBalancingV2Client(config),
+    classic: new classic.ElasticLoadBalancing(config),
+    v2: new v2.ElasticLoadBalancingV2(config),
   };
 }
 
 const tagged = (tags: Readonly<Record<string, string>>) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 
 async function interfaces(): Promise<readonly NetworkInterface[]> {
-  const { NetworkInterfaces = [] } = await ec2.send(new DescribeNetworkInterfacesCommand({}));
+  const { NetworkInterfaces = [] } = await ec2.describeNetworkInterfaces({});
   return NetworkInterfaces.filter(({ SubnetId }) => SubnetId === subnet);
 }
 
 async function makeGroup(GroupName: string): Promise<string> {
-  const made = await ec2.send(new CreateSecurityGroupCommand({ GroupName, VpcId: vpc, Description: GroupName }));
+  const made = await ec2.createSecurityGroup({ GroupName, VpcId: vpc, Description: GroupName });
   return made.GroupId ?? "";
 }
 
@@ -67,27 +49,23 @@ async function makeNetworkBalancer(
   tags: Readonly<Record<string, string>>,
   by = cloud.deployer,
 ): Promise<string> {
-  const { LoadBalancers = [] } = await balancing(by).v2.send(
-    new v2.CreateLoadBalancerCommand({
-      ...{ Name, Type: "network", Scheme: "internal", Subnets: [subnet] },
-      Tags: tagged(tags),
-    }),
-  );
+  const { LoadBalancers = [] } = await balancing(by).v2.createLoadBalancer({
+    ...{ Name, Type: "network", Scheme: "internal", Subnets: [subnet] },
+    Tags: tagged(tags),
+  });
   return LoadBalancers[0]?.LoadBalancerArn ?? "";
 }
 
 test("a load balancer's interfaces keep its subnet, security group and internet gateway, a while longer than it is there", async () => {
   const elb = balancing(cloud.deployer).classic;
   const group = await makeGroup("k8s-elb-shop");
-  const { InternetGateway } = await ec2.send(new CreateInternetGatewayCommand({}));
+  const { InternetGateway } = await ec2.createInternetGateway({});
   const InternetGatewayId = InternetGateway?.InternetGatewayId;
-  await ec2.send(new AttachInternetGatewayCommand({ InternetGatewayId, VpcId: vpc }));
-  await elb.send(
-    new classic.CreateLoadBalancerCommand({
-      ...{ LoadBalancerName: "shop", Subnets: [subnet], SecurityGroups: [group], Listeners: [] },
-      Tags: tagged({ "kubernetes.io/cluster/blue": "owned" }),
-    }),
-  );
+  await ec2.attachInternetGateway({ InternetGatewayId, VpcId: vpc });
+  await elb.createLoadBalancer({
+    ...{ LoadBalancerName: "shop", Subnets: [subnet], SecurityGroups: [group], Listeners: [] },
+    Tags: tagged({ "kubernetes.io/cluster/blue": "owned" }),
+  });
   const [found] = await interfaces();
   expect(found).toMatchObject({
     ...{ Description: "ELB shop", RequesterId: "amazon-elb", RequesterManaged: true, Status: "in-use" },
@@ -95,70 +73,64 @@ test("a load balancer's interfaces keep its subnet, security group and internet 
   });
   const removing = () =>
     Promise.all([
-      outcome(ec2.send(new DetachInternetGatewayCommand({ InternetGatewayId, VpcId: vpc }))),
-      outcome(ec2.send(new DeleteInternetGatewayCommand({ InternetGatewayId }))),
-      outcome(ec2.send(new DeleteSecurityGroupCommand({ GroupId: group }))),
-      outcome(ec2.send(new DeleteSubnetCommand({ SubnetId: subnet }))),
+      outcome(ec2.detachInternetGateway({ InternetGatewayId, VpcId: vpc })),
+      outcome(ec2.deleteInternetGateway({ InternetGatewayId })),
+      outcome(ec2.deleteSecurityGroup({ GroupId: group })),
+      outcome(ec2.deleteSubnet({ SubnetId: subnet })),
     ]);
   const held = Array.from({ length: 4 }, () => "DependencyViolation");
   expect(await removing()).toEqual(held);
   const { NetworkInterfaceId } = found ?? {};
-  expect(await outcome(ec2.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId })))).toBe(
-    "InvalidParameterValue",
-  );
+  expect(await outcome(ec2.deleteNetworkInterface({ NetworkInterfaceId }))).toBe("InvalidParameterValue");
 
-  await elb.send(new classic.DeleteLoadBalancerCommand({ LoadBalancerName: "shop" }));
-  expect((await elb.send(new classic.DescribeLoadBalancersCommand({}))).LoadBalancerDescriptions).toEqual([]);
+  await elb.deleteLoadBalancer({ LoadBalancerName: "shop" });
+  expect((await elb.describeLoadBalancers({})).LoadBalancerDescriptions).toEqual([]);
   expect(await removing()).toEqual(held);
   await expect.poll(interfaces, { timeout: 30_000 }).toEqual([]);
-  await ec2.send(new DetachInternetGatewayCommand({ InternetGatewayId, VpcId: vpc }));
-  await ec2.send(new DeleteInternetGatewayCommand({ InternetGatewayId }));
-  await ec2.send(new DeleteSecurityGroupCommand({ GroupId: group }));
+  await ec2.detachInternetGateway({ InternetGatewayId, VpcId: vpc });
+  await ec2.deleteInternetGateway({ InternetGatewayId });
+  await ec2.deleteSecurityGroup({ GroupId: group });
 });
 
 test("classic load balancers are no application or network ones, and the other way round", async () => {
   const { classic: elb, v2: elbV2 } = balancing(cloud.deployer);
   const arn = await makeNetworkBalancer("net", { a: "b" });
   expect(arn).toContain(":loadbalancer/net/net/");
-  await elb.send(
-    new classic.CreateLoadBalancerCommand({
-      LoadBalancerName: "old",
-      Subnets: [subnet],
-      Listeners: [],
-      Tags: tagged({ c: "d" }),
-    }),
-  );
-  const { LoadBalancers } = await elbV2.send(new v2.DescribeLoadBalancersCommand({}));
+  await elb.createLoadBalancer({
+    LoadBalancerName: "old",
+    Subnets: [subnet],
+    Listeners: [],
+    Tags: tagged({ c: "d" }),
+  });
+  const { LoadBalancers } = await elbV2.describeLoadBalancers({});
   expect(LoadBalancers).toMatchObject([{ LoadBalancerArn: arn, VpcId: vpc, Type: "network" }]);
-  const { LoadBalancerDescriptions } = await elb.send(new classic.DescribeLoadBalancersCommand({}));
+  const { LoadBalancerDescriptions } = await elb.describeLoadBalancers({});
   expect(LoadBalancerDescriptions).toMatchObject([{ LoadBalancerName: "old", VPCId: vpc, Subnets: [subnet] }]);
-  const tags = await elb.send(new classic.DescribeTagsCommand({ LoadBalancerNames: ["old"] }));
+  const tags = await elb.describeTags({ LoadBalancerNames: ["old"] });
   expect(tags.TagDescriptions).toEqual([{ LoadBalancerName: "old", Tags: [{ Key: "c", Value: "d" }] }]);
-  await elb.send(new classic.DeleteLoadBalancerCommand({ LoadBalancerName: "old" }));
-  await elbV2.send(new v2.DeleteLoadBalancerCommand({ LoadBalancerArn: arn }));
+  await elb.deleteLoadBalancer({ LoadBalancerName: "old" });
+  await elbV2.deleteLoadBalancer({ LoadBalancerArn: arn });
 });
 
 test("a target group goes after the load balancer that uses it, and a protected load balancer stays", async () => {
   const elb = balancing(cloud.deployer).v2;
   const LoadBalancerArn = await makeNetworkBalancer("shop", {});
-  const made = await elb.send(new v2.CreateTargetGroupCommand({ Name: "shop", VpcId: vpc, Protocol: "TCP", Port: 80 }));
+  const made = await elb.createTargetGroup({ Name: "shop", VpcId: vpc, Protocol: "TCP", Port: 80 });
   const TargetGroupArn = made.TargetGroups?.[0]?.TargetGroupArn ?? "";
   const DefaultActions = [{ Type: "forward" as const, TargetGroupArn }];
-  await elb.send(new v2.CreateListenerCommand({ LoadBalancerArn, Protocol: "TCP", Port: 80, DefaultActions }));
-  const removing = () => outcome(elb.send(new v2.DeleteLoadBalancerCommand({ LoadBalancerArn })));
+  await elb.createListener({ LoadBalancerArn, Protocol: "TCP", Port: 80, DefaultActions });
+  const removing = () => outcome(elb.deleteLoadBalancer({ LoadBalancerArn }));
   const protect = (Value: string) =>
-    elb.send(
-      new v2.ModifyLoadBalancerAttributesCommand({
-        LoadBalancerArn,
-        Attributes: [{ Key: "deletion_protection.enabled", Value }],
-      }),
-    );
-  expect(await outcome(elb.send(new v2.DeleteTargetGroupCommand({ TargetGroupArn })))).toBe("ResourceInUseException");
+    elb.modifyLoadBalancerAttributes({
+      LoadBalancerArn,
+      Attributes: [{ Key: "deletion_protection.enabled", Value }],
+    });
+  expect(await outcome(elb.deleteTargetGroup({ TargetGroupArn }))).toBe("ResourceInUseException");
   await protect("true");
   expect(await removing()).toBe("OperationNotPermittedException");
   await protect("false");
   expect(await removing()).toBe("allowed");
-  expect(await outcome(elb.send(new v2.DeleteTargetGroupCommand({ TargetGroupArn })))).toBe("allowed");
+  expect(await outcome(elb.deleteTargetGroup({ TargetGroupArn }))).toBe("allowed");
 });
 
 test("rights to load balancers are bound to their tags, and those that come with a new one need a right too", async () => {
@@ -178,21 +150,19 @@ test("rights to load balancers are bound to their tags, and those that come with
     await makeNetworkBalancer("blue", own, tagging),
     await makeNetworkBalancer("green", { "elbv2.k8s.aws/cluster": "green" }),
   ];
-  await balancing(cloud.deployer).classic.send(
-    new classic.CreateLoadBalancerCommand({
-      ...{ LoadBalancerName: "blue", Subnets: [subnet], Listeners: [] },
-      Tags: tagged({ "kubernetes.io/service-name": "shop/web" }),
-    }),
-  );
+  await balancing(cloud.deployer).classic.createLoadBalancer({
+    ...{ LoadBalancerName: "blue", Subnets: [subnet], Listeners: [] },
+    Tags: tagged({ "kubernetes.io/service-name": "shop/web" }),
+  });
   const Action = "elasticloadbalancing:DeleteLoadBalancer";
   const sweeper = await cloud.roleWith(
     "sweeper",
     allow({ Action, Condition: { StringEquals: { "aws:ResourceTag/elbv2.k8s.aws/cluster": "blue" } } }),
   );
   const removing = (by: Clients, LoadBalancerArn: string) =>
-    outcome(balancing(by).v2.send(new v2.DeleteLoadBalancerCommand({ LoadBalancerArn })));
+    outcome(balancing(by).v2.deleteLoadBalancer({ LoadBalancerArn }));
   const removingClassic = (by: Clients) =>
-    outcome(balancing(by).classic.send(new classic.DeleteLoadBalancerCommand({ LoadBalancerName: "blue" })));
+    outcome(balancing(by).classic.deleteLoadBalancer({ LoadBalancerName: "blue" }));
   expect([await removing(sweeper, green), await removingClassic(sweeper)]).toEqual(["AccessDenied", "AccessDenied"]);
   expect(await removing(sweeper, blue)).toBe("allowed");
   const classicSweeper = await cloud.roleWith(
@@ -207,17 +177,17 @@ test("rights to load balancers are bound to their tags, and those that come with
 });
 
 test("EC2 answers what their controller asks: subnets by a role, zones by their IDs, rules with the account of a group", async () => {
-  await ec2.send(new CreateTagsCommand({ Resources: [subnet], Tags: tagged({ "kubernetes.io/role/elb": "1" }) }));
+  await ec2.createTags({ Resources: [subnet], Tags: tagged({ "kubernetes.io/role/elb": "1" }) });
   const Filters = [
     { Name: "vpc-id", Values: [vpc] },
     { Name: "tag:kubernetes.io/role/elb", Values: ["", "1"] },
   ];
-  const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({ Filters }));
+  const { Subnets = [] } = await ec2.describeSubnets({ Filters });
   expect(Subnets.map(({ SubnetId }) => SubnetId)).toEqual([subnet]);
   const ZoneIds = ["use1-az2"];
-  const { AvailabilityZones = [] } = await ec2.send(new DescribeAvailabilityZonesCommand({ ZoneIds }));
+  const { AvailabilityZones = [] } = await ec2.describeAvailabilityZones({ ZoneIds });
   expect(AvailabilityZones.map(({ ZoneId }) => ZoneId)).toEqual(ZoneIds);
-  const ofRegion = (await ec2.send(new DescribeAvailabilityZonesCommand())).AvailabilityZones ?? [];
+  const ofRegion = (await ec2.describeAvailabilityZones()).AvailabilityZones ?? [];
   expect(ofRegion.map(({ ZoneName, ZoneId }) => [ZoneName, ZoneId])).toEqual(
     ["a", "b", "c", "d", "e", "f"].map((letter, index) => [`us-east-1${letter}`, `use1-az${index + 1}`]),
   );
@@ -225,18 +195,18 @@ test("EC2 answers what their controller asks: subnets by a role, zones by their 
   const rule = (account: object) => [
     { IpProtocol: "tcp", FromPort: 80, ToPort: 80, UserIdGroupPairs: [{ GroupId: other, ...account }] },
   ];
-  await ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId, IpPermissions: rule({}) }));
+  await ec2.authorizeSecurityGroupIngress({ GroupId, IpPermissions: rule({}) });
   const told = rule({ UserId: "000000000000" });
-  await ec2.send(new RevokeSecurityGroupIngressCommand({ GroupId, IpPermissions: told }));
-  const { SecurityGroups } = await ec2.send(new DescribeSecurityGroupsCommand({ GroupIds: [GroupId] }));
+  await ec2.revokeSecurityGroupIngress({ GroupId, IpPermissions: told });
+  const { SecurityGroups } = await ec2.describeSecurityGroups({ GroupIds: [GroupId] });
   expect(SecurityGroups?.[0]?.IpPermissions).toEqual([]);
-  for (const each of [GroupId, other]) await ec2.send(new DeleteSecurityGroupCommand({ GroupId: each }));
+  for (const each of [GroupId, other]) await ec2.deleteSecurityGroup({ GroupId: each });
 });
 
 describe("an application load balancer that faces the internet", () => {
   const Name = "door";
   const answers = new Map<string, Server>();
-  let elb: v2.ElasticLoadBalancingV2Client;
+  let elb: v2.ElasticLoadBalancingV2;
   let LoadBalancerArn: string;
   let ListenerArn: string;
   let url: string;
@@ -252,14 +222,12 @@ describe("an application load balancer that faces the internet", () => {
     return { Id: cloud.instance.gatewayAddress, Port: (server.address() as AddressInfo).port };
   }
   async function group(name: string, ...Targets: v2.TargetDescription[]): Promise<string> {
-    const made = await elb.send(
-      new v2.CreateTargetGroupCommand({
-        ...{ Name: name, VpcId: vpc, Protocol: "HTTP", Port: 80, TargetType: "ip", HealthCheckPath: "/healthz" },
-        ...{ HealthCheckIntervalSeconds: 5, HealthyThresholdCount: 2, UnhealthyThresholdCount: 2 },
-      }),
-    );
+    const made = await elb.createTargetGroup({
+      ...{ Name: name, VpcId: vpc, Protocol: "HTTP", Port: 80, TargetType: "ip", HealthCheckPath: "/healthz" },
+      ...{ HealthCheckIntervalSeconds: 5, HealthyThresholdCount: 2, UnhealthyThresholdCount: 2 },
+    });
     const TargetGroupArn = made.TargetGroups?.[0]?.TargetGroupArn ?? "";
-    if (Targets.length > 0) await elb.send(new v2.RegisterTargetsCommand({ TargetGroupArn, Targets }));
+    if (Targets.length > 0) await elb.registerTargets({ TargetGroupArn, Targets });
     return TargetGroupArn;
   }
   const forward = (TargetGroupArn: string) => ({
@@ -267,9 +235,9 @@ describe("an application load balancer that faces the internet", () => {
     ForwardConfig: { TargetGroups: [{ TargetGroupArn }] },
   });
   const rule = (Priority: number, Conditions: v2.RuleCondition[], ...Actions: v2.Action[]) =>
-    elb.send(new v2.CreateRuleCommand({ ListenerArn, Priority, Conditions, Actions }));
+    elb.createRule({ ListenerArn, Priority, Conditions, Actions });
   const states = async (TargetGroupArn: string) => {
-    const { TargetHealthDescriptions = [] } = await elb.send(new v2.DescribeTargetHealthCommand({ TargetGroupArn }));
+    const { TargetHealthDescriptions = [] } = await elb.describeTargetHealth({ TargetGroupArn });
     return TargetHealthDescriptions.map(({ TargetHealth }) => [TargetHealth?.State, TargetHealth?.Reason]);
   };
   /** fetch sets no Host of ours. */
@@ -291,12 +259,10 @@ describe("an application load balancer that faces the internet", () => {
   beforeAll(async () => {
     elb = balancing(cloud.deployer).v2;
     const subnets = await cloud.subnets();
-    const made = await elb.send(
-      new v2.CreateLoadBalancerCommand({
-        ...{ Name, Type: "application", Scheme: "internet-facing" },
-        SubnetMappings: subnets.map((SubnetId) => ({ SubnetId })),
-      }),
-    );
+    const made = await elb.createLoadBalancer({
+      ...{ Name, Type: "application", Scheme: "internet-facing" },
+      SubnetMappings: subnets.map((SubnetId) => ({ SubnetId })),
+    });
     const [{ LoadBalancerArn: arn = "", AvailabilityZones = [] } = {}] = made.LoadBalancers ?? [];
     expect(AvailabilityZones.map(({ ZoneName, SubnetId }) => [ZoneName, SubnetId])).toEqual(
       subnets.map((id, at) => [`us-east-1${"ab"[at]}`, id]),
@@ -305,9 +271,7 @@ describe("an application load balancer that faces the internet", () => {
     const DefaultActions = [
       { Type: "fixed-response" as const, FixedResponseConfig: { StatusCode: "404", MessageBody: "nothing here" } },
     ];
-    const listening = await elb.send(
-      new v2.CreateListenerCommand({ LoadBalancerArn, Protocol: "HTTP", Port: 80, DefaultActions }),
-    );
+    const listening = await elb.createListener({ LoadBalancerArn, Protocol: "HTTP", Port: 80, DefaultActions });
     ListenerArn = listening.Listeners?.[0]?.ListenerArn ?? "";
     // Those of the tests before go a while later.
     const own = (await interfaces()).find(({ Description }) => Description?.startsWith(`ELB app/${Name}/`));
@@ -375,7 +339,7 @@ describe("an application load balancer that faces the internet", () => {
   });
 
   test("is closed when it is deleted, and its address is nobody's", async () => {
-    await elb.send(new v2.DeleteLoadBalancerCommand({ LoadBalancerArn }));
+    await elb.deleteLoadBalancer({ LoadBalancerArn });
     const addresses = async () => await run(["ip", "address", "show", "dev", "lo"]);
     await expect.poll(addresses, healthy).not.toContain(`${url.replace("http://", "")}/`);
     // Whoever has the address on the machine's own network.

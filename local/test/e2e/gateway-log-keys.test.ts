@@ -1,11 +1,5 @@
-import {
-  AssociateKmsKeyCommand,
-  CloudWatchLogsClient,
-  CreateLogGroupCommand,
-  DescribeLogGroupsCommand,
-  DisassociateKmsKeyCommand,
-} from "@aws-sdk/client-cloudwatch-logs";
-import { CreateKeyCommand, DisableKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { AssociateKmsKeyCommand, CloudWatchLogs, CreateLogGroupCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { KMS } from "@aws-sdk/client-kms";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REGION } from "../../gateway/ministack.ts";
 import { logsKeyPolicy } from "../support/aws-handler-cases.ts";
@@ -15,12 +9,11 @@ const group = "/aws/eks/case/cluster";
 const arn = `arn:aws:logs:${REGION}:000000000000:log-group:${group}`;
 
 let cloud: GatewayCloud;
-let kms: KMSClient;
+let kms: KMS;
 /** Of a role with permissions in CloudWatch Logs only. */
-let logs: CloudWatchLogsClient;
+let logs: CloudWatchLogs;
 
-const newKey = async (Policy?: string) =>
-  (await kms.send(new CreateKeyCommand({ ...(Policy && { Policy }) }))).KeyMetadata?.Arn ?? "";
+const newKey = async (Policy?: string) => (await kms.createKey({ ...(Policy && { Policy }) })).KeyMetadata?.Arn ?? "";
 
 beforeAll(async () => {
   cloud = await startGatewayCloud();
@@ -30,23 +23,22 @@ beforeAll(async () => {
     region: REGION,
     ...(credentials && { credentials }),
   });
-  kms = new KMSClient(config(cloud.deployer));
-  logs = new CloudWatchLogsClient(config(clients));
+  kms = new KMS(config(cloud.deployer));
+  logs = new CloudWatchLogs(config(clients));
 });
 afterAll(() => cloud.remove());
 
 describe("the KMS key of a log group", () => {
-  const associate = (kmsKeyId: string) => logs.send(new AssociateKmsKeyCommand({ logGroupName: group, kmsKeyId }));
-  const keyOf = async () =>
-    (await logs.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: group }))).logGroups?.[0]?.kmsKeyId;
+  const associate = (kmsKeyId: string) => logs.associateKmsKey({ logGroupName: group, kmsKeyId });
+  const keyOf = async () => (await logs.describeLogGroups({ logGroupNamePrefix: group })).logGroups?.[0]?.kmsKeyId;
 
   test("is associated at creation, replaced and disassociated without permissions in KMS", async () => {
     const [first, second] = [await newKey(logsKeyPolicy(REGION, group)), await newKey(logsKeyPolicy(REGION))];
-    await logs.send(new CreateLogGroupCommand({ logGroupName: group, kmsKeyId: first }));
+    await logs.createLogGroup({ logGroupName: group, kmsKeyId: first });
     expect(await keyOf()).toBe(first);
     await associate(second);
     expect(await keyOf()).toBe(second);
-    await logs.send(new DisassociateKmsKeyCommand({ logGroupName: group }));
+    await logs.disassociateKmsKey({ logGroupName: group });
     expect(await keyOf()).toBe(undefined);
   });
 
@@ -65,7 +57,7 @@ describe("the KMS key of a log group", () => {
 
   test("must exist, be enabled and be named by its ARN", async () => {
     const disabled = await newKey(logsKeyPolicy(REGION));
-    await kms.send(new DisableKeyCommand({ KeyId: disabled }));
+    await kms.disableKey({ KeyId: disabled });
     for (const key of [disabled, `${disabled.slice(0, -4)}0000`, disabled.split("/")[1] ?? ""])
       await expect(associate(key), key).rejects.toMatchObject({ name: "InvalidParameterException" });
   });
@@ -75,7 +67,7 @@ describe("the KMS key of a log group", () => {
     const absent = new AssociateKmsKeyCommand({ logGroupName: "/absent", kmsKeyId: key });
     await expect(logs.send(absent)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
     const { credentials } = await cloud.roleWith("creator", allow({ Action: "logs:CreateLogGroup" }));
-    const creator = new CloudWatchLogsClient({
+    const creator = new CloudWatchLogs({
       ...{ endpoint: cloud.instance.awsEndpoint, region: REGION },
       ...(credentials && { credentials }),
     });

@@ -1,21 +1,7 @@
 import { join } from "node:path";
-import {
-  CreateAddonCommand,
-  CreatePodIdentityAssociationCommand,
-  DeleteAddonCommand,
-  DeletePodIdentityAssociationCommand,
-  DescribeAddonCommand,
-  UpdatePodIdentityAssociationCommand,
-  waitUntilAddonActive,
-} from "@aws-sdk/client-eks";
-import {
-  AttachRolePolicyCommand,
-  CreateRoleCommand,
-  PutRolePolicyCommand,
-  UpdateAssumeRolePolicyCommand,
-} from "@aws-sdk/client-iam";
-import { CreateSecretCommand, GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { AssumeRoleCommand, GetCallerIdentityCommand } from "@aws-sdk/client-sts";
+import { waitUntilAddonActive } from "@aws-sdk/client-eks";
+import { CreateSecretCommand, SecretsManager } from "@aws-sdk/client-secrets-manager";
+import { AssumeRoleCommand } from "@aws-sdk/client-sts";
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
@@ -99,26 +85,24 @@ async function credentialsOf(from: Place, tokenOf: string): Promise<Credentials>
 
 const reads = (credentials: Credentials, SecretId: string) =>
   outcome(
-    new SecretsManagerClient({ endpoint: cluster.cloud.instance.awsEndpoint, region: REGION, credentials }).send(
-      new GetSecretValueCommand({ SecretId }),
-    ),
+    new SecretsManager({ endpoint: cluster.cloud.instance.awsEndpoint, region: REGION, credentials }).getSecretValue({
+      SecretId,
+    }),
   );
 
 const associate = (serviceAccount: string, role: string) =>
-  cluster.cloud.deployer.eks.send(
-    new CreatePodIdentityAssociationCommand({
-      clusterName: CLUSTER,
-      namespace: "default",
-      serviceAccount,
-      roleArn: arnOf(`role/${role}`),
-    }),
-  );
+  cluster.cloud.deployer.eks.createPodIdentityAssociation({
+    clusterName: CLUSTER,
+    namespace: "default",
+    serviceAccount,
+    roleArn: arnOf(`role/${role}`),
+  });
 
 beforeAll(async () => {
   cluster = await startPolicyCluster();
   const { deployer, instance } = cluster.cloud;
   const { iam, eks } = deployer;
-  const secrets = new SecretsManagerClient({
+  const secrets = new SecretsManager({
     endpoint: instance.awsEndpoint,
     region: REGION,
     ...(deployer.credentials && { credentials: deployer.credentials }),
@@ -131,8 +115,8 @@ beforeAll(async () => {
     });
     await secrets.send(secret);
   }
-  await iam.send(new CreateRoleCommand({ RoleName: "app", AssumeRolePolicyDocument: trust("app") }));
-  await iam.send(new PutRolePolicyCommand({ RoleName: "app", PolicyName: "own", PolicyDocument: JSON.stringify(own) }));
+  await iam.createRole({ RoleName: "app", AssumeRolePolicyDocument: trust("app") });
+  await iam.putRolePolicy({ RoleName: "app", PolicyName: "own", PolicyDocument: JSON.stringify(own) });
   for (const name of ["app", "stranger"])
     await cluster.kube.apply([{ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "default" } }]);
   await cluster.kube.apply([podOf("former", "app"), podOf("stranger", "stranger")]);
@@ -141,7 +125,7 @@ beforeAll(async () => {
   associationId = (await associate("app", "app")).association?.associationId ?? "";
   await cluster.kube.apply([podOf("app", "app")]);
   app = await cluster.pod("default", "app");
-  await eks.send(new CreateAddonCommand(ADDON));
+  await eks.createAddon(ADDON);
   await waitUntilAddonActive({ client: eks, ...wait }, ADDON);
 });
 afterAll(() => cluster?.cloud.remove());
@@ -157,13 +141,13 @@ describe("a pod of an associated service account", () => {
   test("gets nothing while its node's role may not ask EKS Auth, and says which right is missing", async () => {
     const { status, body } = await asks(app, "app");
     expect([status, body]).toEqual([403, expect.stringContaining("eks-auth:AssumeRoleForPodIdentity")]);
-    await cluster.cloud.deployer.iam.send(new AttachRolePolicyCommand(WORKER));
+    await cluster.cloud.deployer.iam.attachRolePolicy(WORKER);
     expect((await asks(app, "app")).status).toBe(200);
   });
 
   test("has its role's rights, and its session's tags count in them", async () => {
     const credentials = await credentialsOf(app, "app");
-    const { Arn } = await cluster.cloud.as(credentials).sts.send(new GetCallerIdentityCommand());
+    const { Arn } = await cluster.cloud.as(credentials).sts.getCallerIdentity();
     expect(Arn).toMatch(new RegExp(`^arn:aws:sts::${ACCOUNT}:assumed-role/app/eks-${CLUSTER}-app-`));
     expect([await reads(credentials, "app"), await reads(credentials, "other")]).toEqual([
       "allowed",
@@ -188,10 +172,10 @@ describe("the trust policy of the role", () => {
     const { status, body } = await asks(place, "associated-stranger");
     expect([status, body]).toEqual([400, expect.stringContaining("AccessDeniedException")]);
     const { iam } = cluster.cloud.deployer;
-    await iam.send(new UpdateAssumeRolePolicyCommand({ RoleName: "app", PolicyDocument: trust("stranger") }));
+    await iam.updateAssumeRolePolicy({ RoleName: "app", PolicyDocument: trust("stranger") });
     const credentials = await credentialsOf(place, "associated-stranger");
     expect(await reads(credentials, "app"), "the tags of its own session").toBe("AccessDeniedException");
-    await iam.send(new UpdateAssumeRolePolicyCommand({ RoleName: "app", PolicyDocument: trust("app") }));
+    await iam.updateAssumeRolePolicy({ RoleName: "app", PolicyDocument: trust("app") });
   });
 
   test("of a further role, and the rights of the first, must let tags in: those of the pod go on to it", async () => {
@@ -199,25 +183,23 @@ describe("the trust policy of the role", () => {
     const root = { AWS: arnOf("root") };
     const trusting = (...actions: string[]) =>
       JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect: "Allow", Principal: root, Action: actions }] });
-    await iam.send(new CreateRoleCommand({ RoleName: "next", AssumeRolePolicyDocument: trusting("sts:AssumeRole") }));
+    await iam.createRole({ RoleName: "next", AssumeRolePolicyDocument: trusting("sts:AssumeRole") });
     const may = (...Action: string[]) => ({
       RoleName: "app",
       PolicyName: "next",
       PolicyDocument: JSON.stringify(allow({ Action })),
     });
-    await iam.send(new PutRolePolicyCommand(may("sts:AssumeRole", "sts:TagSession")));
+    await iam.putRolePolicy(may("sts:AssumeRole", "sts:TagSession"));
     const pod = cluster.cloud.as(await credentialsOf(app, "app"));
-    const next = () => pod.sts.send(new AssumeRoleCommand({ RoleArn: arnOf("role/next"), RoleSessionName: "next" }));
+    const next = () => pod.sts.assumeRole({ RoleArn: arnOf("role/next"), RoleSessionName: "next" });
     await expect(next()).rejects.toThrow("sts:TagSession");
     const tagged = trusting("sts:AssumeRole", "sts:TagSession");
-    await iam.send(new UpdateAssumeRolePolicyCommand({ RoleName: "next", PolicyDocument: tagged }));
+    await iam.updateAssumeRolePolicy({ RoleName: "next", PolicyDocument: tagged });
     const { AccessKeyId = "", SecretAccessKey = "", SessionToken = "" } = (await next()).Credentials ?? {};
-    await iam.send(
-      new PutRolePolicyCommand({ RoleName: "next", PolicyName: "own", PolicyDocument: JSON.stringify(own) }),
-    );
+    await iam.putRolePolicy({ RoleName: "next", PolicyName: "own", PolicyDocument: JSON.stringify(own) });
     const chained = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };
     expect([await reads(chained, "app"), await reads(chained, "other")]).toEqual(["allowed", "AccessDeniedException"]);
-    await iam.send(new PutRolePolicyCommand(may("sts:AssumeRole")));
+    await iam.putRolePolicy(may("sts:AssumeRole"));
     await expect(next()).rejects.toThrow("sts:TagSession");
   });
 
@@ -257,11 +239,7 @@ describe("an association", () => {
     };
     const without = await cluster.cloud.roleWith("associates", allow(right));
     const change = (by: typeof deployer) =>
-      outcome(
-        by.eks.send(
-          new UpdatePodIdentityAssociationCommand({ clusterName: CLUSTER, associationId, roleArn: arnOf("role/app") }),
-        ),
-      );
+      outcome(by.eks.updatePodIdentityAssociation({ clusterName: CLUSTER, associationId, roleArn: arnOf("role/app") }));
     expect(await change(without)).toBe("AccessDeniedException");
     expect(await change(await cluster.cloud.roleWith("associates-and-passes", allow(right, passes)))).toBe("allowed");
   });
@@ -269,7 +247,7 @@ describe("an association", () => {
   test("that is deleted gives new pods nothing, while what the agent has given out stays good", async () => {
     const { deployer } = cluster.cloud;
     const before = await credentialsOf(app, "app");
-    await deployer.eks.send(new DeletePodIdentityAssociationCommand({ clusterName: CLUSTER, associationId }));
+    await deployer.eks.deletePodIdentityAssociation({ clusterName: CLUSTER, associationId });
     await cluster.kube.apply([podOf("later", "app")]);
     await cluster.pod("default", "later");
     expect((await podNamed("later")).spec?.containers[0]?.env ?? []).toEqual([]);
@@ -295,7 +273,7 @@ test("NetworkPolicies hold for the agent, as for everything that is no pod", asy
 
 test("without the add-on nobody answers", async () => {
   const { eks } = cluster.cloud.deployer;
-  await eks.send(new DeleteAddonCommand(ADDON));
-  await expect.poll(() => outcome(eks.send(new DescribeAddonCommand(ADDON))), poll).toBe("ResourceNotFoundException");
+  await eks.deleteAddon(ADDON);
+  await expect.poll(() => outcome(eks.describeAddon(ADDON)), poll).toBe("ResourceNotFoundException");
   expect(await stranger.network.connect("169.254.170.23", 80)).toBe("ECONNREFUSED");
 });

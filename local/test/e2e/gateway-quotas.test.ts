@@ -1,20 +1,8 @@
-import {
-  AllocateAddressCommand,
-  CreateNatGatewayCommand,
-  CreateVpcCommand,
-  CreateVpcEndpointCommand,
-  type CreateVpcEndpointCommandInput,
-  DeleteNatGatewayCommand,
-  DeleteVpcCommand,
-} from "@aws-sdk/client-ec2";
-import { CreateClusterCommand } from "@aws-sdk/client-eks";
-import { CreateOpenIDConnectProviderCommand } from "@aws-sdk/client-iam";
+import type { CreateVpcEndpointCommandInput } from "@aws-sdk/client-ec2";
 import {
   GetAWSDefaultServiceQuotaCommand,
   GetServiceQuotaCommand,
-  ListServiceQuotasCommand,
-  RequestServiceQuotaIncreaseCommand,
-  ServiceQuotasClient,
+  ServiceQuotas,
 } from "@aws-sdk/client-service-quotas";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REGION } from "../../gateway/ministack.ts";
@@ -28,12 +16,11 @@ beforeAll(async () => {
 afterAll(() => cloud.remove());
 
 const serviceQuotas = ({ credentials }: Clients, region = REGION) =>
-  new ServiceQuotasClient({ endpoint: cloud.instance.awsEndpoint, region, ...(credentials ? { credentials } : {}) });
+  new ServiceQuotas({ endpoint: cloud.instance.awsEndpoint, region, ...(credentials ? { credentials } : {}) });
 const of = ({ service, code }: Quota) => ({ ServiceCode: service, QuotaCode: code });
-const inForce = async (quota: Quota) =>
-  (await serviceQuotas(cloud.deployer).send(new GetServiceQuotaCommand(of(quota)))).Quota?.Value;
+const inForce = async (quota: Quota) => (await serviceQuotas(cloud.deployer).getServiceQuota(of(quota))).Quota?.Value;
 const raise = (quota: Quota, DesiredValue: number) =>
-  serviceQuotas(cloud.deployer).send(new RequestServiceQuotaIncreaseCommand({ ...of(quota), DesiredValue }));
+  serviceQuotas(cloud.deployer).requestServiceQuotaIncrease({ ...of(quota), DesiredValue });
 
 describe("Service Quotas", () => {
   test("tells AWS's defaults, those of IAM in us-east-1 only", async () => {
@@ -50,11 +37,9 @@ describe("Service Quotas", () => {
       roles: 1000,
     });
     const elsewhere = serviceQuotas(cloud.deployer, "eu-central-1");
-    expect(await outcome(elsewhere.send(new GetServiceQuotaCommand(of(quotas.roles))))).toBe("NoSuchResourceException");
-    expect(await outcome(elsewhere.send(new GetServiceQuotaCommand(of(quotas.vpcs))))).toBe("allowed");
-    const { Quotas = [] } = await serviceQuotas(cloud.deployer).send(
-      new ListServiceQuotasCommand({ ServiceCode: "iam" }),
-    );
+    expect(await outcome(elsewhere.getServiceQuota(of(quotas.roles)))).toBe("NoSuchResourceException");
+    expect(await outcome(elsewhere.getServiceQuota(of(quotas.vpcs)))).toBe("allowed");
+    const { Quotas = [] } = await serviceQuotas(cloud.deployer).listServiceQuotas({ ServiceCode: "iam" });
     expect(Quotas.map(({ QuotaName }) => QuotaName).sort()).toEqual(
       [quotas.oidcProviders.name, quotas.roles.name].sort(),
     );
@@ -68,19 +53,19 @@ describe("Service Quotas", () => {
       expect(await outcome(stranger.send(new Command(of(quotas.vpcs))))).toBe("AccessDeniedException");
     }
     const increase = { ...of(quotas.vpcs), DesiredValue: 9 };
-    expect(await outcome(doctor.send(new RequestServiceQuotaIncreaseCommand(increase)))).toBe("AccessDeniedException");
+    expect(await outcome(doctor.requestServiceQuotaIncrease(increase))).toBe("AccessDeniedException");
   });
 });
 
 describe("what exceeds a quota is refused with AWS's code, and made once there is room", () => {
   test("a VPC", async () => {
     const { ec2 } = cloud.deployer;
-    const make = (index: number) => ec2.send(new CreateVpcCommand({ CidrBlock: `10.${index}.0.0/16` }));
+    const make = (index: number) => ec2.createVpc({ CidrBlock: `10.${index}.0.0/16` });
     // The default VPC counts.
     const made = [];
     for (const index of [1, 2, 3, 4]) made.push((await make(index)).Vpc?.VpcId);
     expect(await outcome(make(5))).toBe("VpcLimitExceeded");
-    await ec2.send(new DeleteVpcCommand({ VpcId: made[0] }));
+    await ec2.deleteVpc({ VpcId: made[0] });
     expect(await outcome(make(5))).toBe("allowed");
     expect(await outcome(make(6))).toBe("VpcLimitExceeded");
     expect(await outcome(raise(quotas.vpcs, 5))).toBe("IllegalArgumentException");
@@ -92,10 +77,10 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
 
   test("a gateway endpoint, and no interface endpoint for it", async () => {
     const { ec2 } = cloud.deployer;
-    const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: "10.99.0.0/16" }));
+    const { Vpc } = await ec2.createVpc({ CidrBlock: "10.99.0.0/16" });
     const make = (service = "s3", more: Partial<CreateVpcEndpointCommandInput> = {}) => {
       const ServiceName = `com.amazonaws.${REGION}.${service}`;
-      return ec2.send(new CreateVpcEndpointCommand({ VpcId: Vpc?.VpcId, ServiceName, ...more }));
+      return ec2.createVpcEndpoint({ VpcId: Vpc?.VpcId, ServiceName, ...more });
     };
     for (let index = 0; index < 20; index++) await make();
     expect(await outcome(make())).toBe("VpcEndpointLimitExceeded");
@@ -106,30 +91,27 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
 
   test("an Elastic IP, and a NAT gateway of a zone", async () => {
     const { ec2 } = cloud.deployer;
-    const allocate = () => ec2.send(new AllocateAddressCommand({ Domain: "vpc" }));
+    const allocate = () => ec2.allocateAddress({ Domain: "vpc" });
     for (const _ of [1, 2, 3, 4, 5]) await allocate();
     expect(await outcome(allocate())).toBe("AddressLimitExceeded");
     const [first, second] = await cloud.subnets();
     // A private one has no address, of which each would need its own.
-    const gateway = (SubnetId: string | undefined) =>
-      ec2.send(new CreateNatGatewayCommand({ SubnetId, ConnectivityType: "private" }));
+    const gateway = (SubnetId: string | undefined) => ec2.createNatGateway({ SubnetId, ConnectivityType: "private" });
     const made = [];
     for (const _ of [1, 2, 3, 4, 5]) made.push((await gateway(first)).NatGateway?.NatGatewayId);
     expect(await outcome(gateway(first))).toBe("NatGatewayLimitExceeded");
     expect(await outcome(gateway(second))).toBe("allowed");
-    await ec2.send(new DeleteNatGatewayCommand({ NatGatewayId: made[0] }));
+    await ec2.deleteNatGateway({ NatGatewayId: made[0] });
     expect(await outcome(gateway(first))).toBe("allowed");
   });
 
   // Roles are held to theirs by the same lines; a thousand of them would take minutes here.
   test("an OIDC provider, by IAM", async () => {
     const make = (index: number) =>
-      cloud.deployer.iam.send(
-        new CreateOpenIDConnectProviderCommand({
-          Url: `https://oidc${index}.example.com`,
-          ThumbprintList: ["a".repeat(40)],
-        }),
-      );
+      cloud.deployer.iam.createOpenIDConnectProvider({
+        Url: `https://oidc${index}.example.com`,
+        ThumbprintList: ["a".repeat(40)],
+      });
     for (let index = 0; index < 100; index++) await make(index);
     await expect(make(100)).rejects.toThrow("Cannot exceed quota for OpenIdConnectProvidersPerAccount: 100");
     await raise(quotas.oidcProviders, 101);
@@ -144,6 +126,6 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
       resourcesVpcConfig: { subnetIds: await cloud.subnets() },
     };
     // Refused for its role and not for the quota, which was asked for before.
-    expect(await outcome(cloud.deployer.eks.send(new CreateClusterCommand(cluster)))).toBe("InvalidParameterException");
+    expect(await outcome(cloud.deployer.eks.createCluster(cluster))).toBe("InvalidParameterException");
   });
 });

@@ -1,13 +1,5 @@
 import { join } from "node:path";
-import {
-  CreateNodegroupCommand,
-  DeleteNodegroupCommand,
-  DescribeNodegroupCommand,
-  UpdateNodegroupConfigCommand,
-  waitUntilNodegroupActive,
-  waitUntilNodegroupDeleted,
-} from "@aws-sdk/client-eks";
-import { CreateRoleCommand } from "@aws-sdk/client-iam";
+import { waitUntilNodegroupActive, waitUntilNodegroupDeleted } from "@aws-sdk/client-eks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../instance/index.ts";
 import { ensureToolchain } from "../../toolchain/index.ts";
@@ -66,12 +58,12 @@ describe("the Auto Scaling group of a node group", () => {
   test("has EKS's tags, which instances get, the sizes of the node group, and its nodes as instances", async () => {
     const { iam, eks } = cloud.deployer;
     const AssumeRolePolicyDocument = trustOf({ Service: "ec2.amazonaws.com" });
-    await iam.send(new CreateRoleCommand({ RoleName: "node", AssumeRolePolicyDocument }));
+    await iam.createRole({ RoleName: "node", AssumeRolePolicyDocument });
     const scalingConfig = { minSize: 1, desiredSize: 1, maxSize: 3 };
     const subnets = await cloud.subnets();
-    await eks.send(new CreateNodegroupCommand({ ...group, nodeRole: arnOf("role/node"), subnets, scalingConfig }));
+    await eks.createNodegroup({ ...group, nodeRole: arnOf("role/node"), subnets, scalingConfig });
     await waitUntilNodegroupActive({ client: eks, ...wait }, group);
-    const { nodegroup } = await eks.send(new DescribeNodegroupCommand(group));
+    const { nodegroup } = await eks.describeNodegroup(group);
     const found = await groups();
     expect(found).toMatchObject([
       {
@@ -104,7 +96,7 @@ describe("the Auto Scaling group of a node group", () => {
     await add(own, name);
     const { eks } = cloud.deployer;
     const scalingConfig = { minSize: 1, desiredSize: 2, maxSize: 3 };
-    await eks.send(new UpdateNodegroupConfigCommand({ ...group, scalingConfig }));
+    await eks.updateNodegroupConfig({ ...group, scalingConfig });
     await waitUntilNodegroupActive({ client: eks, ...wait }, group);
     const [scaled] = await groups();
     expect(scaled).toMatchObject({ AutoScalingGroupName: name, DesiredCapacity: 2 });
@@ -115,7 +107,7 @@ describe("the Auto Scaling group of a node group", () => {
 
   test("goes with the node group", async () => {
     const { eks } = cloud.deployer;
-    await eks.send(new DeleteNodegroupCommand(group));
+    await eks.deleteNodegroup(group);
     await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
     expect(await groups()).toEqual([]);
   });

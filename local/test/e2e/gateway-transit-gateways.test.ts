@@ -1,18 +1,6 @@
 import {
-  AcceptTransitGatewayVpcAttachmentCommand,
-  CreateRouteCommand,
-  CreateRouteTableCommand,
-  CreateSubnetCommand,
-  CreateTransitGatewayCommand,
-  CreateTransitGatewayVpcAttachmentCommand,
-  CreateVpcCommand,
-  DeleteSubnetCommand,
-  DeleteTransitGatewayCommand,
-  DeleteTransitGatewayVpcAttachmentCommand,
-  DescribeRouteTablesCommand,
   DescribeTransitGatewayVpcAttachmentsCommand,
   GetTransitGatewayRouteTableAssociationsCommand,
-  ReplaceRouteCommand,
 } from "@aws-sdk/client-ec2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poll } from "../../aws/poll.ts";
@@ -49,22 +37,20 @@ afterAll(() => cloud.remove());
 
 /** A VPC with a subnet and a route table, as the fleet makes it. */
 async function network({ ec2 }: Clients, CidrBlock = "10.64.0.0/18") {
-  const vpc = (await ec2.send(new CreateVpcCommand({ CidrBlock, ...tagged("vpc") }))).Vpc?.VpcId ?? "";
-  const { Subnet } = await ec2.send(new CreateSubnetCommand({ VpcId: vpc, CidrBlock, ...tagged("subnet") }));
-  const { RouteTable } = await ec2.send(new CreateRouteTableCommand({ VpcId: vpc, ...tagged("route-table") }));
+  const vpc = (await ec2.createVpc({ CidrBlock, ...tagged("vpc") })).Vpc?.VpcId ?? "";
+  const { Subnet } = await ec2.createSubnet({ VpcId: vpc, CidrBlock, ...tagged("subnet") });
+  const { RouteTable } = await ec2.createRouteTable({ VpcId: vpc, ...tagged("route-table") });
   return { vpc, subnet: Subnet?.SubnetId ?? "", table: RouteTable?.RouteTableId ?? "" };
 }
 
 const attach = ({ ec2 }: Clients, TransitGatewayId: string, { vpc, subnet }: { vpc: string; subnet: string }) =>
-  ec2.send(
-    new CreateTransitGatewayVpcAttachmentCommand({
-      ...{ TransitGatewayId, VpcId: vpc, SubnetIds: [subnet] },
-      ...tagged("transit-gateway-attachment"),
-    }),
-  );
+  ec2.createTransitGatewayVpcAttachment({
+    ...{ TransitGatewayId, VpcId: vpc, SubnetIds: [subnet] },
+    ...tagged("transit-gateway-attachment"),
+  });
 
 const route = ({ ec2 }: Clients, RouteTableId: string, TransitGatewayId: string, DestinationCidrBlock = DESTINATION) =>
-  ec2.send(new CreateRouteCommand({ RouteTableId, DestinationCidrBlock, TransitGatewayId }));
+  ec2.createRoute({ RouteTableId, DestinationCidrBlock, TransitGatewayId });
 
 async function stateOf({ ec2 }: Clients, id: string) {
   const request = new DescribeTransitGatewayVpcAttachmentsCommand({ TransitGatewayAttachmentIds: [id] });
@@ -77,7 +63,7 @@ const until = (clients: Clients, id: string, state: string) =>
   );
 
 async function routesOf({ ec2 }: Clients, table: string) {
-  const { RouteTables } = await ec2.send(new DescribeRouteTablesCommand({ RouteTableIds: [table] }));
+  const { RouteTables } = await ec2.describeRouteTables({ RouteTableIds: [table] });
   return (RouteTables?.[0]?.Routes ?? []).filter(({ TransitGatewayId }) => TransitGatewayId !== undefined);
 }
 
@@ -106,21 +92,16 @@ test("a gateway of the fleet's account is attached where its owner's tag permits
   ]);
 
   // Its network interfaces hold the subnet.
-  expect(await outcome(deployer.ec2.send(new DeleteTransitGatewayCommand({ TransitGatewayId: id })))).toBe(
-    "IncorrectState",
-  );
-  expect(await outcome(crossplane.ec2.send(new DeleteSubnetCommand({ SubnetId: made.subnet })))).toBe(
-    "DependencyViolation",
-  );
-  const remove = () =>
-    crossplane.ec2.send(new DeleteTransitGatewayVpcAttachmentCommand({ TransitGatewayAttachmentId: attachment }));
+  expect(await outcome(deployer.ec2.deleteTransitGateway({ TransitGatewayId: id }))).toBe("IncorrectState");
+  expect(await outcome(crossplane.ec2.deleteSubnet({ SubnetId: made.subnet }))).toBe("DependencyViolation");
+  const remove = () => crossplane.ec2.deleteTransitGatewayVpcAttachment({ TransitGatewayAttachmentId: attachment });
   await remove();
   expect(await outcome(remove())).toBe("IncorrectState");
   expect(await routesOf(crossplane, made.table)).toMatchObject([{ State: "blackhole" }, { State: "blackhole" }]);
   await until(crossplane, attachment, "deleted");
   expect(await outcome(remove())).toBe("InvalidTransitGatewayAttachmentID.NotFound");
-  expect(await outcome(crossplane.ec2.send(new DeleteSubnetCommand({ SubnetId: made.subnet })))).toBe("allowed");
-  expect(await outcome(deployer.ec2.send(new DeleteTransitGatewayCommand({ TransitGatewayId: id })))).toBe("allowed");
+  expect(await outcome(crossplane.ec2.deleteSubnet({ SubnetId: made.subnet }))).toBe("allowed");
+  expect(await outcome(deployer.ec2.deleteTransitGateway({ TransitGatewayId: id }))).toBe("allowed");
 });
 
 test("a gateway of another account has to be shared, and its owner accepts the attachment before routes exist", async () => {
@@ -134,7 +115,7 @@ test("a gateway of another account has to be shared, and its owner accepts the a
   expect(await outcome(route(crossplane, made.table, id))).toBe("InvalidTransitGatewayID.NotFound");
 
   const accept = ({ ec2 }: Clients) =>
-    ec2.send(new AcceptTransitGatewayVpcAttachmentCommand({ TransitGatewayAttachmentId: attachment }));
+    ec2.acceptTransitGatewayVpcAttachment({ TransitGatewayAttachmentId: attachment });
   expect(await outcome(accept(cloud.deployer))).toBe("InvalidTransitGatewayAttachmentID.NotFound");
   expect(await stateOf(company, attachment)).toBe("pendingAcceptance");
   await accept(company);
@@ -171,7 +152,7 @@ test("what does not exist is refused by the code that EC2 has for it", async () 
   expect(await outcome(attach(company, "tgw-office", made))).toBe("InvalidTransitGatewayID.Malformed");
   expect(await outcome(attach(company, id, { ...made, subnet: "subnet-0a1b2c3d" }))).toBe("InvalidSubnetID.NotFound");
   expect(await outcome(attach(company, id, { ...made, vpc: "vpc-0a1b2c3d" }))).toBe("InvalidVpcID.NotFound");
-  const { TransitGateway } = await company.ec2.send(new CreateTransitGatewayCommand({}));
+  const { TransitGateway } = await company.ec2.createTransitGateway({});
   expect(await outcome(attach(company, TransitGateway?.TransitGatewayId ?? "", made))).toBe("IncorrectState");
 });
 
@@ -186,7 +167,7 @@ test("the default route table of a gateway has its attachments, and a route chan
   await until(company, second, "available");
   await route(company, made.table, id);
   const target = { RouteTableId: made.table, DestinationCidrBlock: DESTINATION, TransitGatewayId: another };
-  await company.ec2.send(new ReplaceRouteCommand(target));
+  await company.ec2.replaceRoute(target);
   expect(await routesOf(company, made.table)).toMatchObject([{ TransitGatewayId: another }]);
   const request = new GetTransitGatewayRouteTableAssociationsCommand({
     TransitGatewayRouteTableId: "tgw-rtb-0a1b2c3d",

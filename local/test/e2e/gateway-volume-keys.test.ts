@@ -1,28 +1,4 @@
-import {
-  CreateFleetCommand,
-  CreateLaunchTemplateCommand,
-  CreateSnapshotCommand,
-  CreateVolumeCommand,
-  DescribeInstancesCommand,
-  DescribeLaunchTemplateVersionsCommand,
-  DescribeVolumesCommand,
-  DisableEbsEncryptionByDefaultCommand,
-  EnableEbsEncryptionByDefaultCommand,
-  GetEbsDefaultKmsKeyIdCommand,
-  GetEbsEncryptionByDefaultCommand,
-  ModifyEbsDefaultKmsKeyIdCommand,
-  ResetEbsDefaultKmsKeyIdCommand,
-} from "@aws-sdk/client-ec2";
-import { CreateServiceLinkedRoleCommand } from "@aws-sdk/client-iam";
-import {
-  CreateGrantCommand,
-  CreateKeyCommand,
-  DisableKeyCommand,
-  EnableKeyCommand,
-  KMSClient,
-  PutKeyPolicyCommand,
-  RevokeGrantCommand,
-} from "@aws-sdk/client-kms";
+import { KMS } from "@aws-sdk/client-kms";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchedInstances } from "../../gateway/aws/instances.ts";
 import { publicParameters } from "../../gateway/eks/node-releases.ts";
@@ -38,19 +14,19 @@ const inUse = "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an 
 const refused = "Client.InternalError: Client error on launch";
 
 let cloud: GatewayCloud;
-let kms: KMSClient;
+let kms: KMS;
 let key: string;
 /** A role with all rights in EC2 and none in KMS, and one with those of the fleet's roles besides. */
 let without: Clients;
 let within: Clients;
 
-const newKey = async () => (await kms.send(new CreateKeyCommand({}))).KeyMetadata?.Arn ?? "";
+const newKey = async () => (await kms.createKey({})).KeyMetadata?.Arn ?? "";
 const deployer = () => cloud.deployer.ec2;
 
 beforeAll(async () => {
   cloud = await startGatewayCloud();
   const { credentials } = cloud.deployer;
-  kms = new KMSClient({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials && { credentials }) });
+  kms = new KMS({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials && { credentials }) });
   key = await newKey();
   await cloud.subnets();
   without = await cloud.roleWith("without", allow({ Action: "ec2:*" }));
@@ -60,9 +36,9 @@ afterAll(() => cloud.remove());
 
 async function volume({ ec2 }: Pick<Clients, "ec2">, over: object = {}): Promise<{ id: string; state: string }> {
   const AvailabilityZone = "us-east-1a";
-  const made = await ec2.send(new CreateVolumeCommand({ AvailabilityZone, Size: 1, Encrypted: true, ...over }));
+  const made = await ec2.createVolume({ AvailabilityZone, Size: 1, Encrypted: true, ...over });
   const VolumeIds = [made.VolumeId ?? ""];
-  const found = deployer().send(new DescribeVolumesCommand({ VolumeIds }));
+  const found = deployer().describeVolumes({ VolumeIds });
   const state = await found.then(
     ({ Volumes }) => `${Volumes?.[0]?.State} ${Volumes?.[0]?.KmsKeyId ?? "aws/ebs"}`,
     (error: Error) => error.name,
@@ -73,29 +49,29 @@ const gone = { state: "InvalidVolume.NotFound" };
 
 describe("the account's default key", () => {
   test("is AWS's until it is changed, and encryption by default is off until it is on", async () => {
-    const told = async () => (await deployer().send(new GetEbsDefaultKmsKeyIdCommand({}))).KmsKeyId;
+    const told = async () => (await deployer().getEbsDefaultKmsKeyId({})).KmsKeyId;
     expect(await told()).toBe("alias/aws/ebs");
-    await deployer().send(new ModifyEbsDefaultKmsKeyIdCommand({ KmsKeyId: key }));
+    await deployer().modifyEbsDefaultKmsKeyId({ KmsKeyId: key });
     expect(await told()).toBe(key);
-    await deployer().send(new ResetEbsDefaultKmsKeyIdCommand({}));
+    await deployer().resetEbsDefaultKmsKeyId({});
     expect(await told()).toBe("alias/aws/ebs");
-    const on = async () => (await deployer().send(new GetEbsEncryptionByDefaultCommand({}))).EbsEncryptionByDefault;
+    const on = async () => (await deployer().getEbsEncryptionByDefault({})).EbsEncryptionByDefault;
     expect(await on()).toBe(false);
-    await deployer().send(new EnableEbsEncryptionByDefaultCommand({}));
+    await deployer().enableEbsEncryptionByDefault({});
     expect(await on()).toBe(true);
-    await deployer().send(new DisableEbsEncryptionByDefaultCommand({}));
+    await deployer().disableEbsEncryptionByDefault({});
     expect(await on()).toBe(false);
   });
 
   test("of a company encrypts volumes that name no key, for whoever may use it", async () => {
-    await deployer().send(new ModifyEbsDefaultKmsKeyIdCommand({ KmsKeyId: key }));
+    await deployer().modifyEbsDefaultKmsKeyId({ KmsKeyId: key });
     expect(await volume(without)).toMatchObject(gone);
     expect(await volume(within)).toMatchObject({ state: `available ${key}` });
     expect(await volume(without, { Encrypted: false })).toMatchObject({ state: "available aws/ebs" });
-    await deployer().send(new EnableEbsEncryptionByDefaultCommand({}));
+    await deployer().enableEbsEncryptionByDefault({});
     expect(await volume(without, { Encrypted: false })).toMatchObject(gone);
-    await deployer().send(new DisableEbsEncryptionByDefaultCommand({}));
-    await deployer().send(new ResetEbsDefaultKmsKeyIdCommand({}));
+    await deployer().disableEbsEncryptionByDefault({});
+    await deployer().resetEbsDefaultKmsKeyId({});
     expect(await volume(without)).toMatchObject({ state: "available aws/ebs" });
   });
 });
@@ -112,19 +88,19 @@ describe("a volume with a key", () => {
   });
 
   test("disappears with a key that is disabled, of another region or not for encryption", async () => {
-    const hmac = await kms.send(new CreateKeyCommand({ KeySpec: "HMAC_256", KeyUsage: "GENERATE_VERIFY_MAC" }));
+    const hmac = await kms.createKey({ KeySpec: "HMAC_256", KeyUsage: "GENERATE_VERIFY_MAC" });
     const admin = cloud.deployer;
     expect(await volume(admin, { KmsKeyId: hmac.KeyMetadata?.Arn })).toMatchObject(gone);
     expect(await volume(admin, { KmsKeyId: key.replace("us-east-1", "eu-west-1") })).toMatchObject(gone);
-    await kms.send(new DisableKeyCommand({ KeyId: key }));
+    await kms.disableKey({ KeyId: key });
     expect(await volume(admin, { KmsKeyId: key })).toMatchObject(gone);
-    await kms.send(new EnableKeyCommand({ KeyId: key }));
+    await kms.enableKey({ KeyId: key });
     expect(await volume(admin, { KmsKeyId: key })).toMatchObject({ state: `available ${key}` });
   });
 
   test("hands its key on to volumes that are restored from its snapshots", async () => {
     const { id } = await volume(within, { KmsKeyId: key });
-    const { SnapshotId } = await deployer().send(new CreateSnapshotCommand({ VolumeId: id }));
+    const { SnapshotId } = await deployer().createSnapshot({ VolumeId: id });
     expect(await volume(without, { SnapshotId })).toMatchObject(gone);
     expect(await volume(within, { SnapshotId })).toMatchObject({ state: `available ${key}` });
   });
@@ -133,7 +109,7 @@ describe("a volume with a key", () => {
 const template = async (name: string, KmsKeyId?: string) => {
   const Ebs = { VolumeSize: 50, VolumeType: "gp3", Encrypted: true, ...(KmsKeyId && { KmsKeyId }) } as const;
   const LaunchTemplateData = { ImageId: image, BlockDeviceMappings: [{ DeviceName: "/dev/xvda", Ebs }] };
-  const made = await deployer().send(new CreateLaunchTemplateCommand({ LaunchTemplateName: name, LaunchTemplateData }));
+  const made = await deployer().createLaunchTemplate({ LaunchTemplateName: name, LaunchTemplateData });
   return made.LaunchTemplate?.LaunchTemplateId ?? "";
 };
 
@@ -142,20 +118,18 @@ describe("an instance whose volumes have a key", () => {
     const LaunchTemplateId = await template("fleet", key);
     const [SubnetId] = await cloud.subnets();
     const state = async ({ ec2 }: Clients) => {
-      const fleet = await ec2.send(
-        new CreateFleetCommand({
-          Type: "instant",
-          LaunchTemplateConfigs: [
-            {
-              LaunchTemplateSpecification: { LaunchTemplateId, Version: "$Latest" },
-              Overrides: [{ InstanceType: "m5.large", ...(SubnetId && { SubnetId }) }],
-            },
-          ],
-          TargetCapacitySpecification: { DefaultTargetCapacityType: "on-demand", TotalTargetCapacity: 1 },
-        }),
-      );
+      const fleet = await ec2.createFleet({
+        Type: "instant",
+        LaunchTemplateConfigs: [
+          {
+            LaunchTemplateSpecification: { LaunchTemplateId, Version: "$Latest" },
+            Overrides: [{ InstanceType: "m5.large", ...(SubnetId && { SubnetId }) }],
+          },
+        ],
+        TargetCapacitySpecification: { DefaultTargetCapacityType: "on-demand", TotalTargetCapacity: 1 },
+      });
       const InstanceIds = fleet.Instances?.[0]?.InstanceIds ?? [];
-      const { Reservations } = await deployer().send(new DescribeInstancesCommand({ InstanceIds }));
+      const { Reservations } = await deployer().describeInstances({ InstanceIds });
       const { State, StateReason } = Reservations?.[0]?.Instances?.[0] ?? {};
       return { runs: State?.Name === "running", reason: StateReason?.Message };
     };
@@ -179,21 +153,19 @@ describe("a node group whose volumes have a key", () => {
     expect(await volumeKeyProblem({ id: await template("plain"), version: "1" })).toBe(undefined);
     expect(await problem()).toBe(refused);
     const AWSServiceName = "autoscaling.amazonaws.com";
-    const linked = () => admin.iam.send(new CreateServiceLinkedRoleCommand({ AWSServiceName }));
+    const linked = () => admin.iam.createServiceLinkedRole({ AWSServiceName });
     expect((await linked()).Role?.Arn).toBe(autoScaling);
     expect(await outcome(linked())).toBe("InvalidInputException");
-    const grant = await kms.send(
-      new CreateGrantCommand({
-        KeyId: ofNodes,
-        GranteePrincipal: autoScaling,
-        Operations: [
-          ...(["Encrypt", "Decrypt", "ReEncryptFrom", "ReEncryptTo", "GenerateDataKey", "DescribeKey"] as const),
-          ...(["GenerateDataKeyWithoutPlaintext", "CreateGrant"] as const),
-        ],
-      }),
-    );
+    const grant = await kms.createGrant({
+      KeyId: ofNodes,
+      GranteePrincipal: autoScaling,
+      Operations: [
+        ...(["Encrypt", "Decrypt", "ReEncryptFrom", "ReEncryptTo", "GenerateDataKey", "DescribeKey"] as const),
+        ...(["GenerateDataKeyWithoutPlaintext", "CreateGrant"] as const),
+      ],
+    });
     expect(await problem()).toBe(undefined);
-    await kms.send(new RevokeGrantCommand({ KeyId: ofNodes, GrantId: grant.GrantId }));
+    await kms.revokeGrant({ KeyId: ofNodes, GrantId: grant.GrantId });
     expect(await problem()).toBe(refused);
     const Principal = { AWS: autoScaling };
     const use = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"];
@@ -204,17 +176,18 @@ describe("a node group whose volumes have a key", () => {
         { Principal, Action: "kms:CreateGrant", Condition: { Bool: { "kms:GrantIsForAWSResource": "true" } } },
       ),
     );
-    await kms.send(new PutKeyPolicyCommand({ KeyId: ofNodes, Policy }));
+    await kms.putKeyPolicy({ KeyId: ofNodes, Policy });
     expect(await problem()).toBe(undefined);
-    await kms.send(new DisableKeyCommand({ KeyId: ofNodes }));
+    await kms.disableKey({ KeyId: ofNodes });
     expect(await problem()).toBe(inUse);
   });
 
   test("keeps the key in its launch template", async () => {
     const LaunchTemplateId = await template("kept", key);
-    const { LaunchTemplateVersions } = await deployer().send(
-      new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateId, Versions: ["$Latest"] }),
-    );
+    const { LaunchTemplateVersions } = await deployer().describeLaunchTemplateVersions({
+      LaunchTemplateId,
+      Versions: ["$Latest"],
+    });
     expect(LaunchTemplateVersions?.[0]?.LaunchTemplateData?.BlockDeviceMappings?.[0]?.Ebs).toMatchObject({
       KmsKeyId: key,
       Encrypted: true,

@@ -1,14 +1,4 @@
-import {
-  AssociateVpcCidrBlockCommand,
-  CreateRouteTableCommand,
-  CreateSubnetCommand,
-  CreateVpcCommand,
-  DeleteSubnetCommand,
-  DescribeRouteTablesCommand,
-  DescribeVpcsCommand,
-  DisassociateVpcCidrBlockCommand,
-  type EC2Client,
-} from "@aws-sdk/client-ec2";
+import type { EC2 } from "@aws-sdk/client-ec2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
 
@@ -16,19 +6,18 @@ import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gatewa
 
 const BLOCK = "100.64.0.0/16";
 let cloud: GatewayCloud;
-let ec2: EC2Client;
+let ec2: EC2;
 let VpcId: string | undefined;
 beforeAll(async () => {
   cloud = await startGatewayCloud();
   ({ ec2 } = cloud.deployer);
-  VpcId = (await ec2.send(new CreateVpcCommand({ CidrBlock: "10.64.0.0/18" }))).Vpc?.VpcId;
+  VpcId = (await ec2.createVpc({ CidrBlock: "10.64.0.0/18" })).Vpc?.VpcId;
 });
 afterAll(() => cloud.remove());
 
-const associate = (CidrBlock: string) => ec2.send(new AssociateVpcCidrBlockCommand({ VpcId, CidrBlock }));
-const disassociate = (AssociationId: string | undefined) =>
-  outcome(ec2.send(new DisassociateVpcCidrBlockCommand({ AssociationId })));
-const subnet = (CidrBlock: string) => ec2.send(new CreateSubnetCommand({ VpcId, CidrBlock }));
+const associate = (CidrBlock: string) => ec2.associateVpcCidrBlock({ VpcId, CidrBlock });
+const disassociate = (AssociationId: string | undefined) => outcome(ec2.disassociateVpcCidrBlock({ AssociationId }));
+const subnet = (CidrBlock: string) => ec2.createSubnet({ VpcId, CidrBlock });
 
 test("EC2 takes a block of 100.64.0.0/10 beside a private one, and no other private range, none twice and none too large", async () => {
   expect(await outcome(associate("172.16.0.0/16"))).toBe("InvalidVpc.Range");
@@ -38,26 +27,26 @@ test("EC2 takes a block of 100.64.0.0/10 beside a private one, and no other priv
   const { CidrBlockAssociation } = await associate(BLOCK);
   expect(CidrBlockAssociation?.AssociationId).toMatch(/^vpc-cidr-assoc-[0-9a-f]{17}$/);
   expect(await outcome(associate("100.64.128.0/17"))).toBe("CidrConflict");
-  const { Vpcs } = await ec2.send(new DescribeVpcsCommand({ VpcIds: [VpcId ?? ""] }));
+  const { Vpcs } = await ec2.describeVpcs({ VpcIds: [VpcId ?? ""] });
   expect(Vpcs?.[0]?.CidrBlockAssociationSet?.map(({ CidrBlock }) => CidrBlock)).toEqual(["10.64.0.0/18", BLOCK]);
 });
 
 test("subnets are in one of the VPC's blocks, to all of which every table has a local route", async () => {
   expect(await outcome(subnet("100.65.0.0/18"))).toBe("InvalidSubnet.Range");
   await subnet("10.64.0.0/20");
-  const { RouteTable } = await ec2.send(new CreateRouteTableCommand({ VpcId }));
+  const { RouteTable } = await ec2.createRouteTable({ VpcId });
   const ids = [RouteTable?.RouteTableId ?? ""];
-  const { RouteTables } = await ec2.send(new DescribeRouteTablesCommand({ RouteTableIds: ids }));
+  const { RouteTables } = await ec2.describeRouteTables({ RouteTableIds: ids });
   const local = RouteTables?.[0]?.Routes?.filter(({ GatewayId }) => GatewayId === "local");
   expect(local?.map(({ DestinationCidrBlock }) => DestinationCidrBlock)).toEqual(["10.64.0.0/18", BLOCK]);
 });
 
 test("a block leaves when no subnet is in it", async () => {
-  const { Vpcs } = await ec2.send(new DescribeVpcsCommand({ VpcIds: [VpcId ?? ""] }));
+  const { Vpcs } = await ec2.describeVpcs({ VpcIds: [VpcId ?? ""] });
   const id = Vpcs?.[0]?.CidrBlockAssociationSet?.find(({ CidrBlock }) => CidrBlock === BLOCK)?.AssociationId;
   const { Subnet } = await subnet("100.64.0.0/18");
   expect(await disassociate(id)).toBe("DependencyViolation");
-  await ec2.send(new DeleteSubnetCommand({ SubnetId: Subnet?.SubnetId }));
+  await ec2.deleteSubnet({ SubnetId: Subnet?.SubnetId });
   expect(await disassociate(id)).toBe("allowed");
   expect(await disassociate(id)).toBe("InvalidVpcCidrBlockAssociationID.NotFound");
 });

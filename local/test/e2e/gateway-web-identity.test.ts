@@ -2,8 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:https";
 import { join } from "node:path";
-import { CreateOpenIDConnectProviderCommand, CreateRoleCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
-import { CreateSecretCommand, GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SecretsManager } from "@aws-sdk/client-secrets-manager";
 import { AssumeRoleWithWebIdentityCommand } from "@aws-sdk/client-sts";
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -32,8 +31,7 @@ beforeAll(async () => {
   issuer = await cloud.cluster("one");
   const other = await cloud.cluster("two");
   const { iam } = cloud.deployer;
-  for (const Url of [issuer, other])
-    await iam.send(new CreateOpenIDConnectProviderCommand({ Url, ClientIDList: [STS] }));
+  for (const Url of [issuer, other]) await iam.createOpenIDConnectProvider({ Url, ClientIDList: [STS] });
   // Not the account `default`: the controller manager makes it at a time of its own.
   for (const [cluster, name] of [
     ["one", "reader"],
@@ -46,17 +44,15 @@ beforeAll(async () => {
     });
   const secrets = secretsOf(cloud.deployer.credentials as Credentials);
   for (const Name of ["own", "other"]) {
-    const { ARN = "" } = await secrets.send(new CreateSecretCommand({ Name, SecretString: `value of ${Name}` }));
+    const { ARN = "" } = await secrets.createSecret({ Name, SecretString: `value of ${Name}` });
     if (Name === "own") ownSecret = ARN;
   }
-  await iam.send(new CreateRoleCommand({ RoleName: "reader", AssumeRolePolicyDocument: JSON.stringify(trust()) }));
-  await iam.send(
-    new PutRolePolicyCommand({
-      RoleName: "reader",
-      PolicyName: "own",
-      PolicyDocument: JSON.stringify(allow({ Action: "secretsmanager:GetSecretValue", Resource: ownSecret })),
-    }),
-  );
+  await iam.createRole({ RoleName: "reader", AssumeRolePolicyDocument: JSON.stringify(trust()) });
+  await iam.putRolePolicy({
+    RoleName: "reader",
+    PolicyName: "own",
+    PolicyDocument: JSON.stringify(allow({ Action: "secretsmanager:GetSecretValue", Resource: ownSecret })),
+  });
 });
 afterAll(() => cloud.remove());
 
@@ -76,17 +72,15 @@ function trust(): object {
 }
 
 const secretsOf = (credentials: Credentials) =>
-  new SecretsManagerClient({ endpoint: cloud.instance.awsEndpoint, region: REGION, credentials });
+  new SecretsManager({ endpoint: cloud.instance.awsEndpoint, region: REGION, credentials });
 
 const assumeWith = (WebIdentityToken: string, extra: object = {}) =>
-  anybody.sts.send(
-    new AssumeRoleWithWebIdentityCommand({
-      RoleArn: arnOf("role/reader"),
-      RoleSessionName: "pod",
-      WebIdentityToken,
-      ...extra,
-    }),
-  );
+  anybody.sts.assumeRoleWithWebIdentity({
+    RoleArn: arnOf("role/reader"),
+    RoleSessionName: "pod",
+    WebIdentityToken,
+    ...extra,
+  });
 
 const tokenOf = (cluster = "one", name = "reader", audience = STS) =>
   serviceAccountToken(cloud.instance, cluster, name, audience);
@@ -114,9 +108,9 @@ describe("a service account's token", () => {
       secretAccessKey: got?.SecretAccessKey ?? "",
       sessionToken: got?.SessionToken ?? "",
     });
-    const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: "own" }));
+    const { SecretString } = await secrets.getSecretValue({ SecretId: "own" });
     expect(SecretString).toBe("value of own");
-    expect(await outcome(secrets.send(new GetSecretValueCommand({ SecretId: "other" })))).toBe("AccessDeniedException");
+    expect(await outcome(secrets.getSecretValue({ SecretId: "other" }))).toBe("AccessDeniedException");
   });
 
   test("of another service account is refused by the role's trust policy", async () => {

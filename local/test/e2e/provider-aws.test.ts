@@ -1,6 +1,5 @@
 /** The kinds of Crossplane's AWS provider against the instance's AWS API, as a Spoke and its applications order them; node groups need nodes. */
-import { DeleteNatGatewayCommand, EC2Client } from "@aws-sdk/client-ec2";
-import { ModifyDBInstanceCommand } from "@aws-sdk/client-rds";
+import { EC2 } from "@aws-sdk/client-ec2";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../crossplane/provider-aws/kind.ts";
 import { allKinds } from "../../crossplane/provider-aws/kinds.ts";
@@ -110,7 +109,7 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     const { id: allocationId } = await order("EIP", "address", { domain: "vpc", networkInterface: "", tags });
     const nat = { subnetId, allocationId, connectivityType: "public", vpcId: "", tags };
     const { id: NatGatewayId } = await order("NATGateway", "nat", nat);
-    await account.client(EC2Client).send(new DeleteNatGatewayCommand({ NatGatewayId }));
+    await account.client(EC2).deleteNatGateway({ NatGatewayId });
     expect(await settle(kindOf("NATGateway"), "nat"), "is created again").toBe("poll");
     expect(await settle(kindOf("EIP"), "address"), "has another network interface").toBe("poll");
     expect(conditionsOf(cluster, kindOf("EIP"), "address")["Synced"]).toBe("True ReconcileSuccess");
@@ -191,9 +190,7 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     cluster.delete(groups, "databases");
     await settle(groups, "databases");
     expect(conditionsOf(cluster, groups, "databases")["Synced"]).toContain("case-orders is still using it");
-    await account.rds.send(
-      new ModifyDBInstanceCommand({ DBInstanceIdentifier: "case-orders", DeletionProtection: false }),
-    );
+    await account.rds.modifyDBInstance({ DBInstanceIdentifier: "case-orders", DeletionProtection: false });
     await removeAll();
   });
 

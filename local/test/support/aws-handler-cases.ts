@@ -1,5 +1,5 @@
 /** One case per handler: what it is made from, a change that needs no new resource, and what the change must show. */
-import { EC2Client } from "@aws-sdk/client-ec2";
+import { EC2 } from "@aws-sdk/client-ec2";
 import type { Aws, Properties } from "../../aws/index.ts";
 import { addTransitGateway } from "./transit-gateways.ts";
 
@@ -213,7 +213,7 @@ export const cases: HandlerCase[] = [
     inputs: async (make, aws) => {
       const vpcId = await vpc(make);
       const subnetIds = [await subnet(make, vpcId)];
-      return { vpcId, subnetIds, transitGatewayId: await addTransitGateway(aws.client(EC2Client)), tags };
+      return { vpcId, subnetIds, transitGatewayId: await addTransitGateway(aws.client(EC2)), tags };
     },
     change: { tags: otherTags },
   },

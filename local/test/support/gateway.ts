@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CreateSubnetCommand, CreateVpcCommand, EC2Client } from "@aws-sdk/client-ec2";
-import { CreateClusterCommand, EKSClient, waitUntilClusterActive } from "@aws-sdk/client-eks";
-import { CreateRoleCommand, IAMClient, PutRolePolicyCommand } from "@aws-sdk/client-iam";
-import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
+import { EC2 } from "@aws-sdk/client-ec2";
+import { EKS, waitUntilClusterActive } from "@aws-sdk/client-eks";
+import { IAM } from "@aws-sdk/client-iam";
+import { STS } from "@aws-sdk/client-sts";
 import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
 import { profileOf } from "../../cli/aws.ts";
 import { adminKubeconfig, removeAll } from "../../clusters/index.ts";
@@ -26,10 +26,10 @@ export interface Credentials {
 /** AWS clients of one principal. */
 export interface Clients {
   readonly credentials: Credentials | undefined;
-  readonly iam: IAMClient;
-  readonly eks: EKSClient;
-  readonly ec2: EC2Client;
-  readonly sts: STSClient;
+  readonly iam: IAM;
+  readonly eks: EKS;
+  readonly ec2: EC2;
+  readonly sts: STS;
 }
 
 /** An AWS API of its own, without the program: gateway and ministack as `npm start` runs them. */
@@ -96,10 +96,10 @@ export async function startGatewayCloud(): Promise<GatewayCloud> {
     };
     return {
       credentials,
-      iam: new IAMClient(config),
-      eks: new EKSClient(config),
-      ec2: new EC2Client(config),
-      sts: new STSClient(config),
+      iam: new IAM(config),
+      eks: new EKS(config),
+      ec2: new EC2(config),
+      sts: new STS(config),
     };
   };
   const deployer = as(deployerKey);
@@ -113,12 +113,15 @@ export async function startGatewayCloud(): Promise<GatewayCloud> {
       as(profileOf(await readFile(await ensureAccount(instance, id, policies), "utf8"), "default")),
     root: async (account) => as(rootCredentials(await ensureGatewayKey(instance), account)),
     roleWith: async (name, policy) => {
-      await deployer.iam.send(
-        new CreateRoleCommand({ RoleName: name, AssumeRolePolicyDocument: trustOf({ AWS: arnOf("user/deployer") }) }),
-      );
-      await deployer.iam.send(
-        new PutRolePolicyCommand({ RoleName: name, PolicyName: "policy", PolicyDocument: JSON.stringify(policy) }),
-      );
+      await deployer.iam.createRole({
+        RoleName: name,
+        AssumeRolePolicyDocument: trustOf({ AWS: arnOf("user/deployer") }),
+      });
+      await deployer.iam.putRolePolicy({
+        RoleName: name,
+        PolicyName: "policy",
+        PolicyDocument: JSON.stringify(policy),
+      });
       return as(await assume(deployer, name));
     },
     subnets: () => {
@@ -147,9 +150,7 @@ export async function assume(
   const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
   const RoleArn = role.startsWith("arn:") ? role : arnOf(`role/${role}`);
   const Policy = policy && JSON.stringify(policy);
-  const { Credentials: found } = await by.sts.send(
-    new AssumeRoleCommand({ RoleArn, RoleSessionName: "test", Tags, Policy }),
-  );
+  const { Credentials: found } = await by.sts.assumeRole({ RoleArn, RoleSessionName: "test", Tags, Policy });
   return {
     accessKeyId: found?.AccessKeyId ?? "",
     secretAccessKey: found?.SecretAccessKey ?? "",
@@ -157,38 +158,32 @@ export async function assume(
   };
 }
 
-async function makeSubnets(ec2: EC2Client): Promise<string[]> {
-  const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: "10.0.0.0/16" }));
+async function makeSubnets(ec2: EC2): Promise<string[]> {
+  const { Vpc } = await ec2.createVpc({ CidrBlock: "10.0.0.0/16" });
   const made = ["a", "b"].map((zone, at) =>
-    ec2.send(
-      new CreateSubnetCommand({
-        VpcId: Vpc?.VpcId,
-        CidrBlock: `10.0.${at}.0/24`,
-        AvailabilityZone: `${REGION}${zone}`,
-      }),
-    ),
+    ec2.createSubnet({
+      VpcId: Vpc?.VpcId,
+      CidrBlock: `10.0.${at}.0/24`,
+      AvailabilityZone: `${REGION}${zone}`,
+    }),
   );
   return (await Promise.all(made)).map(({ Subnet }) => Subnet?.SubnetId ?? "");
 }
 
 async function makeCluster(cloud: GatewayCloud, name: string, version: string): Promise<string> {
   const { iam, eks } = cloud.deployer;
-  await iam.send(
-    new CreateRoleCommand({
-      RoleName: `${name}-cluster`,
-      AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
-    }),
-  );
-  await eks.send(
-    new CreateClusterCommand({
-      name,
-      version,
-      roleArn: arnOf(`role/${name}-cluster`),
-      resourcesVpcConfig: { subnetIds: await cloud.subnets() },
-      accessConfig: { authenticationMode: "API" },
-      bootstrapSelfManagedAddons: false,
-    }),
-  );
+  await iam.createRole({
+    RoleName: `${name}-cluster`,
+    AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
+  });
+  await eks.createCluster({
+    name,
+    version,
+    roleArn: arnOf(`role/${name}-cluster`),
+    resourcesVpcConfig: { subnetIds: await cloud.subnets() },
+    accessConfig: { authenticationMode: "API" },
+    bootstrapSelfManagedAddons: false,
+  });
   const { reason } = await waitUntilClusterActive(
     { client: eks, maxWaitTime: 240, minDelay: 1, maxDelay: 1 },
     { name },

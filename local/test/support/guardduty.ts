@@ -1,4 +1,4 @@
-import { CreateSecurityGroupCommand, CreateVpcEndpointCommand, type EC2Client } from "@aws-sdk/client-ec2";
+import type { EC2 } from "@aws-sdk/client-ec2";
 import { REGION } from "../../gateway/ministack.ts";
 
 const Tags = [{ Key: "GuardDutyManaged", Value: "true" }];
@@ -9,23 +9,19 @@ const Tags = [{ Key: "GuardDutyManaged", Value: "true" }];
  * @param ec2 with the account's rights: GuardDuty acts by its service-linked role
  */
 export async function addGuardDuty(
-  ec2: EC2Client,
+  ec2: EC2,
   VpcId: string,
   SubnetIds: string[],
 ): Promise<{ endpoint: string; group: string }> {
-  const { GroupId = "" } = await ec2.send(
-    new CreateSecurityGroupCommand({
-      ...{ VpcId, GroupName: `GuardDutyManagedSecurityGroup-${VpcId}` },
-      Description: `Associated with VPC-${VpcId} and tagged as GuardDutyManaged`,
-      TagSpecifications: [{ ResourceType: "security-group", Tags }],
-    }),
-  );
-  const { VpcEndpoint } = await ec2.send(
-    new CreateVpcEndpointCommand({
-      ...{ VpcId, SubnetIds, SecurityGroupIds: [GroupId], VpcEndpointType: "Interface", PrivateDnsEnabled: false },
-      ServiceName: `com.amazonaws.${REGION}.guardduty-data`,
-      TagSpecifications: [{ ResourceType: "vpc-endpoint", Tags }],
-    }),
-  );
+  const { GroupId = "" } = await ec2.createSecurityGroup({
+    ...{ VpcId, GroupName: `GuardDutyManagedSecurityGroup-${VpcId}` },
+    Description: `Associated with VPC-${VpcId} and tagged as GuardDutyManaged`,
+    TagSpecifications: [{ ResourceType: "security-group", Tags }],
+  });
+  const { VpcEndpoint } = await ec2.createVpcEndpoint({
+    ...{ VpcId, SubnetIds, SecurityGroupIds: [GroupId], VpcEndpointType: "Interface", PrivateDnsEnabled: false },
+    ServiceName: `com.amazonaws.${REGION}.guardduty-data`,
+    TagSpecifications: [{ ResourceType: "vpc-endpoint", Tags }],
+  });
   return { endpoint: VpcEndpoint?.VpcEndpointId ?? "", group: GroupId };
 }

@@ -1,12 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  CreateAddonCommand,
-  CreateNodegroupCommand,
-  UpdateAddonCommand,
-  waitUntilAddonActive,
-  waitUntilNodegroupActive,
-} from "@aws-sdk/client-eks";
-import { CreateRoleCommand } from "@aws-sdk/client-iam";
+import { waitUntilAddonActive, waitUntilNodegroupActive } from "@aws-sdk/client-eks";
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { adminKubeconfig } from "../../clusters/index.ts";
 import { kubeApi } from "../../gateway/eks/kube.ts";
@@ -53,16 +46,14 @@ async function build(cloud: GatewayCloud): Promise<PolicyCluster> {
   const { instance, deployer } = cloud;
   const { eks, iam } = deployer;
   await cloud.cluster(CLUSTER);
-  await iam.send(
-    new CreateRoleCommand({ RoleName: "node", AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }) }),
-  );
+  await iam.createRole({ RoleName: "node", AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }) });
   const group = { clusterName: CLUSTER, nodegroupName: "main" };
   const size = { minSize: 1, desiredSize: 1, maxSize: 1 };
   const subnets = await cloud.subnets();
-  await eks.send(new CreateNodegroupCommand({ ...group, nodeRole: arnOf("role/node"), subnets, scalingConfig: size }));
+  await eks.createNodegroup({ ...group, nodeRole: arnOf("role/node"), subnets, scalingConfig: size });
   await waitUntilNodegroupActive({ client: eks, ...wait }, group);
   const coredns = { clusterName: CLUSTER, addonName: "coredns" };
-  await eks.send(new CreateAddonCommand(coredns));
+  await eks.createAddon(coredns);
   await waitUntilAddonActive({ client: eks, ...wait }, coredns);
   const kube = await kubeApi(adminKubeconfig(instance, CLUSTER));
   const ready = async (what: string, isIt: (pod: V1Pod) => boolean): Promise<Place> => {
@@ -85,8 +76,8 @@ async function build(cloud: GatewayCloud): Promise<PolicyCluster> {
       ready(`pod ${namespace}/${name}`, ({ metadata }) => metadata?.namespace === namespace && metadata.name === name),
     vpcCni: async (values) => {
       const settings = { ...vpcCni, configurationValues: JSON.stringify(values) };
-      if (added) await eks.send(new UpdateAddonCommand(settings));
-      else await eks.send(new CreateAddonCommand(settings));
+      if (added) await eks.updateAddon(settings);
+      else await eks.createAddon(settings);
       added = true;
       await waitUntilAddonActive({ client: eks, ...wait }, vpcCni);
     },
