@@ -114,11 +114,7 @@ describe("two accounts", () => {
       const { Vpc } = await ec2.createVpc({ CidrBlock: "10.7.0.0/16" });
       const subnets = await Promise.all(
         ["a", "b"].map((zone, at) =>
-          ec2.createSubnet({
-            VpcId: Vpc?.VpcId,
-            CidrBlock: `10.7.${at}.0/24`,
-            AvailabilityZone: `${REGION}${zone}`,
-          }),
+          ec2.createSubnet({ VpcId: Vpc?.VpcId, CidrBlock: `10.7.${at}.0/24`, AvailabilityZone: `${REGION}${zone}` }),
         ),
       );
       const { cluster } = await eks.createCluster({
@@ -256,10 +252,7 @@ describe.each(DIRECTIONS)("a role of $owner, assumed from $reader", ({ owner, re
     const { iam } = admin(reader);
     const PolicyDocument = JSON.stringify(allow({ Action: "s3:*" }));
     const { Policy } = await iam.createPolicy({ PolicyName: "narrow", PolicyDocument });
-    await iam.putRolePermissionsBoundary({
-      RoleName: `caller-of-${reader}`,
-      PermissionsBoundary: Policy?.Arn ?? "",
-    });
+    await iam.putRolePermissionsBoundary({ RoleName: `caller-of-${reader}`, PermissionsBoundary: Policy?.Arn ?? "" });
     expect(await assumes(await as("caller"))).toBe("AccessDenied");
   });
 

@@ -383,10 +383,7 @@ describe("the endpoint of a cluster", () => {
     expect(await reached(), "by a rule of another group").toEqual({ machine: NO_ANSWER, node: "open" });
     await cloud.deployer.ec2.deleteSecurityGroup({ GroupId: other.GroupId });
     const { cluster } = await cloud.deployer.eks.describeCluster({ name: "one" });
-    const rule = {
-      GroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId,
-      IpPermissions: [port],
-    };
+    const rule = { GroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId, IpPermissions: [port] };
     await cloud.deployer.ec2.authorizeSecurityGroupIngress(rule);
     await expect.poll(reached, { timeout: 60_000, interval: 200 }).toEqual({ machine: "open", node: "open" });
     await cloud.deployer.ec2.revokeSecurityGroupIngress(rule);

@@ -26,10 +26,7 @@ const list = (tags: Readonly<Record<string, string>>) => Object.entries(tags).ma
 const tagging = (
   ResourceType: "fleet" | "instance" | "volume" | "network-interface" | "launch-template",
   tags = owned,
-) => ({
-  ResourceType,
-  Tags: list(tags),
-});
+) => ({ ResourceType, Tags: list(tags) });
 const image =
   publicParameters()["/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id"];
 
@@ -167,9 +164,7 @@ describe("a fleet", () => {
       NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: subnets[0] }],
     });
     expect(await outcome(cloud.deployer.ec2.send(run))).toBe("DryRunOperation");
-    expect(await cloud.deployer.ec2.describeInstances({})).toMatchObject({
-      Reservations: before.Reservations,
-    });
+    expect(await cloud.deployer.ec2.describeInstances({})).toMatchObject({ Reservations: before.Reservations });
   });
 
   test("says in its answer why EC2 starts nothing, and starts the type that is there", async () => {

@@ -26,10 +26,7 @@ afterAll(() => cloud.remove());
 
 function balancing({ credentials }: Clients) {
   const config = { endpoint: cloud.instance.awsEndpoint, region: "us-east-1", ...(credentials && { credentials }) };
-  return {
-    classic: new classic.ElasticLoadBalancing(config),
-    v2: new v2.ElasticLoadBalancingV2(config),
-  };
+  return { classic: new classic.ElasticLoadBalancing(config), v2: new v2.ElasticLoadBalancingV2(config) };
 }
 
 const tagged = (tags: Readonly<Record<string, string>>) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
@@ -96,12 +93,7 @@ test("classic load balancers are no application or network ones, and the other w
   const { classic: elb, v2: elbV2 } = balancing(cloud.deployer);
   const arn = await makeNetworkBalancer("net", { a: "b" });
   expect(arn).toContain(":loadbalancer/net/net/");
-  await elb.createLoadBalancer({
-    LoadBalancerName: "old",
-    Subnets: [subnet],
-    Listeners: [],
-    Tags: tagged({ c: "d" }),
-  });
+  await elb.createLoadBalancer({ LoadBalancerName: "old", Subnets: [subnet], Listeners: [], Tags: tagged({ c: "d" }) });
   const { LoadBalancers } = await elbV2.describeLoadBalancers({});
   expect(LoadBalancers).toMatchObject([{ LoadBalancerArn: arn, VpcId: vpc, Type: "network" }]);
   const { LoadBalancerDescriptions } = await elb.describeLoadBalancers({});
@@ -121,10 +113,7 @@ test("a target group goes after the load balancer that uses it, and a protected 
   await elb.createListener({ LoadBalancerArn, Protocol: "TCP", Port: 80, DefaultActions });
   const removing = () => outcome(elb.deleteLoadBalancer({ LoadBalancerArn }));
   const protect = (Value: string) =>
-    elb.modifyLoadBalancerAttributes({
-      LoadBalancerArn,
-      Attributes: [{ Key: "deletion_protection.enabled", Value }],
-    });
+    elb.modifyLoadBalancerAttributes({ LoadBalancerArn, Attributes: [{ Key: "deletion_protection.enabled", Value }] });
   expect(await outcome(elb.deleteTargetGroup({ TargetGroupArn }))).toBe("ResourceInUseException");
   await protect("true");
   expect(await removing()).toBe("OperationNotPermittedException");

@@ -135,10 +135,7 @@ test("a gateway that accepts shared attachments needs no acceptance", async () =
 
 test("the first attachment of an account needs the right to create the service-linked role of transit gateways", async () => {
   const { ec2 } = await cloud.account("333333333333", {
-    network: {
-      Version: "2012-10-17",
-      Statement: [{ Effect: "Allow", Action: "ec2:*", Resource: "*" }],
-    },
+    network: { Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: "ec2:*", Resource: "*" }] },
   });
   const limited = { ...company, ec2 };
   const id = await addTransitGateway(ec2);

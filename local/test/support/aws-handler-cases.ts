@@ -293,10 +293,7 @@ export const cases: HandlerCase[] = [
     token: "aws:kms/alias:Alias",
     inputs: async (make) => ({
       name: "alias/case",
-      targetKeyId: await make("aws:kms/key:Key", {
-        enableKeyRotation: false,
-        deletionWindowInDays: 7,
-      }),
+      targetKeyId: await make("aws:kms/key:Key", { enableKeyRotation: false, deletionWindowInDays: 7 }),
     }),
   },
   {

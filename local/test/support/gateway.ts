@@ -94,13 +94,7 @@ export async function startGatewayCloud(): Promise<GatewayCloud> {
       region: REGION,
       ...(credentials === undefined ? {} : { credentials }),
     };
-    return {
-      credentials,
-      iam: new IAM(config),
-      eks: new EKS(config),
-      ec2: new EC2(config),
-      sts: new STS(config),
-    };
+    return { credentials, iam: new IAM(config), eks: new EKS(config), ec2: new EC2(config), sts: new STS(config) };
   };
   const deployer = as(deployerKey);
   let vpc: Promise<string[]> | undefined;
@@ -161,11 +155,7 @@ export async function assume(
 async function makeSubnets(ec2: EC2): Promise<string[]> {
   const { Vpc } = await ec2.createVpc({ CidrBlock: "10.0.0.0/16" });
   const made = ["a", "b"].map((zone, at) =>
-    ec2.createSubnet({
-      VpcId: Vpc?.VpcId,
-      CidrBlock: `10.0.${at}.0/24`,
-      AvailabilityZone: `${REGION}${zone}`,
-    }),
+    ec2.createSubnet({ VpcId: Vpc?.VpcId, CidrBlock: `10.0.${at}.0/24`, AvailabilityZone: `${REGION}${zone}` }),
   );
   return (await Promise.all(made)).map(({ Subnet }) => Subnet?.SubnetId ?? "");
 }

@@ -223,10 +223,7 @@ export class FakeCluster {
     const { finalizers = [], deletionTimestamp } = object.metadata;
     const isChanged = JSON.stringify(before?.spec) !== JSON.stringify(object.spec);
     const generation = object.metadata.generation + (isChanged ? 1 : 0);
-    const stored = {
-      ...object,
-      metadata: { ...object.metadata, generation, resourceVersion: String(this.#version) },
-    };
+    const stored = { ...object, metadata: { ...object.metadata, generation, resourceVersion: String(this.#version) } };
     if (deletionTimestamp !== undefined && finalizers.length === 0) this.objects.delete(object.metadata.name);
     else this.objects.set(object.metadata.name, stored);
     return stored;

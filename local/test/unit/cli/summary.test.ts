@@ -7,11 +7,7 @@ const instance = instanceAt("/tmp/fleet", 0);
 const ready = (name: string, environment: string): Spoke => ({
   metadata: { name },
   spec: { environment },
-  status: {
-    phase: "Ready",
-    cluster: { name: `fleet-spoke-${name}` },
-    conditions: [{ type: "Ready", status: "True" }],
-  },
+  status: { phase: "Ready", cluster: { name: `fleet-spoke-${name}` }, conditions: [{ type: "Ready", status: "True" }] },
 });
 const blue = ready("blue", "dev");
 

@@ -6,11 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 function queueOf(work: (key: string) => Promise<Next>, concurrency = 10) {
   const errors: string[] = [];
-  const queue = new WorkQueue({
-    concurrency,
-    work,
-    onError: (key) => void errors.push(key),
-  });
+  const queue = new WorkQueue({ concurrency, work, onError: (key) => void errors.push(key) });
   return { queue, errors };
 }
 

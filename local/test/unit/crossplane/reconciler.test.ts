@@ -190,10 +190,7 @@ describe("an existing resource", () => {
 
   test("restores what only initProvider said inside a block, as provider-upjet-aws does up to 2.7.0 (crossplane/upjet#728)", async () => {
     const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", {
-      initProvider: { options: { b: "init" } },
-      forProvider: { options: { a: "x" } },
-    });
+    cluster.add(kind, "one", { initProvider: { options: { b: "init" } }, forProvider: { options: { a: "x" } } });
     await settle(cluster, kind, "one");
     Object.assign(service.things.get("thing-1") as object, { options: { a: "x", b: "scaled" } });
     await settle(cluster, kind, "one");

@@ -107,10 +107,7 @@ export function fakeAws(quotaValues: Readonly<Partial<Record<string, number>>> =
     nat,
     admitted,
     peered,
-    network: async (vpcId) => ({
-      cidrs: cidrs[vpcId] ?? [],
-      peeredRoutes: (subnetId) => peered.get(subnetId) ?? [],
-    }),
+    network: async (vpcId) => ({ cidrs: cidrs[vpcId] ?? [], peeredRoutes: (subnetId) => peered.get(subnetId) ?? [] }),
     natAddresses: async (vpcId) => nat.get(vpcId) ?? [],
     admittedCidrs: async (ids, port) => (port === 443 ? ids.flatMap((id) => admitted.get(id) ?? []) : []),
     role: async (name) =>

@@ -24,9 +24,7 @@ async function fakeGrafana(folder = mkdtempSync(join(tmpdir(), "fleet-grafana-")
   const { answer, idle, stop } = await startGrafana({
     ...place,
     folder,
-    aws: {
-      role: async (name) => (name === "gone" ? undefined : { id: "AROA", arn: role(name), trustPolicy: "" }),
-    },
+    aws: { role: async (name) => (name === "gone" ? undefined : { id: "AROA", arn: role(name), trustPolicy: "" }) },
     now: () => 1_000_000,
     log: () => {},
   });

@@ -146,12 +146,7 @@ describe("differences", () => {
 });
 
 test("a preview knows all tags, and only what AWS decides is unknown", async () => {
-  const shown = await definition().preview?.({
-    ...context,
-    inputs,
-    oldInputs: undefined,
-    state: undefined,
-  });
+  const shown = await definition().preview?.({ ...context, inputs, oldInputs: undefined, state: undefined });
   expect(shown).toMatchObject({ ...inputs, tagsAll: { fleet: "one" }, arn: UNKNOWN, maxSessionDuration: UNKNOWN });
 });
 
