@@ -1,11 +1,11 @@
 import { DynamoDB } from "@aws-sdk/client-dynamodb";
-import { CreateClusterCommand, waitUntilClusterActive, waitUntilClusterDeleted } from "@aws-sdk/client-eks";
+import { CreateClusterCommand } from "@aws-sdk/client-eks";
 import { GetRoleCommand } from "@aws-sdk/client-iam";
 import { KMS } from "@aws-sdk/client-kms";
 import { S3 } from "@aws-sdk/client-s3";
 import { SecretsManager } from "@aws-sdk/client-secrets-manager";
 import { SQS } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ensureAccount } from "../../gateway/deployer.ts";
 import { RECORDED_CLUSTERS } from "../../gateway/eks/recorded-clusters.ts";
 import { ensureGatewayKey, rootCredentials } from "../../gateway/key.ts";
@@ -15,11 +15,12 @@ import {
   arnOf,
   assume,
   type Clients,
-  type Credentials,
-  type GatewayCloud,
+  cloud,
+  configOf,
   outcome,
-  startGatewayCloud,
   trustOf,
+  useGatewayCloud,
+  wait,
 } from "../support/gateway.ts";
 
 const OTHER = "222222222222";
@@ -29,26 +30,16 @@ const DIRECTIONS = [
   { owner: OTHER, reader: ACCOUNT },
 ];
 
-let cloud: GatewayCloud;
 const admins = new Map<string, Clients>();
 const admin = (account: string): Clients => admins.get(account) as Clients;
 
-beforeAll(async () => {
-  // Nothing runs behind the clusters of this file.
-  process.env[RECORDED_CLUSTERS] = ".";
-  cloud = await startGatewayCloud();
+// Nothing runs behind the clusters of this file.
+vi.stubEnv(RECORDED_CLUSTERS, ".");
+afterAll(() => vi.unstubAllEnvs());
+useGatewayCloud(async () => {
   admins.set(ACCOUNT, cloud.deployer).set(OTHER, await cloud.account(OTHER));
 });
-afterAll(async () => {
-  delete process.env[RECORDED_CLUSTERS];
-  await cloud.remove();
-});
 
-const configOf = (clients: Clients) => ({
-  endpoint: cloud.instance.awsEndpoint,
-  region: REGION,
-  credentials: clients.credentials as Credentials,
-});
 const secretsOf = (clients: Clients) => new SecretsManager(configOf(clients));
 const kmsOf = (clients: Clients) => new KMS(configOf(clients));
 
@@ -134,14 +125,13 @@ describe("two accounts", () => {
       const { Vpcs = [] } = await ec2.describeVpcs({});
       expect(Vpcs.map(({ VpcId }) => VpcId)).toContain(own?.vpc);
       expect(Vpcs.map(({ VpcId }) => VpcId)).not.toContain((own === one ? two : one)?.vpc);
-      await waitUntilClusterActive({ client: eks, maxWaitTime: 60, minDelay: 1, maxDelay: 1 }, { name: "same" });
+      await eks.waitUntilClusterActive({ name: "same" }, wait);
       const { cluster } = await eks.describeCluster({ name: "same" });
       expect(cluster?.arn).toBe(`arn:aws:eks:${REGION}:${account}:cluster/same`);
       expect(cluster?.resourcesVpcConfig?.vpcId).toBe(own?.vpc);
     }
     await admin(OTHER).eks.deleteCluster({ name: "same" });
-    const waiting = { client: admin(OTHER).eks, maxWaitTime: 60, minDelay: 1, maxDelay: 1 };
-    await waitUntilClusterDeleted(waiting, { name: "same" });
+    await admin(OTHER).eks.waitUntilClusterDeleted({ name: "same" }, wait);
     expect((await admin(OTHER).eks.listClusters({})).clusters).toEqual([]);
     expect((await admin(ACCOUNT).eks.listClusters({})).clusters).toEqual(["same"]);
     await admin(ACCOUNT).eks.deleteCluster({ name: "same" });

@@ -1,41 +1,36 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { Amp, waitUntilWorkspaceActive, waitUntilWorkspaceDeleted } from "@aws-sdk/client-amp";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Amp } from "@aws-sdk/client-amp";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createAws, type Handler, handlers } from "../../aws/index.ts";
 import { notePrepared } from "../../clusters/addons.ts";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import { supervisorOf } from "../../supervisor/client.ts";
 import { ampCases } from "../support/amp-handler-cases.ts";
-import { allow, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { allow, type Clients, cloud, configOf, outcome, useGatewayCloud, wait } from "../support/gateway.ts";
 import { HandlerRunner } from "../support/handler-runner.ts";
 import { proveCase } from "../support/prove-case.ts";
 import { signedCalls } from "../support/signed-call.ts";
 
 const HOST = `aps-workspaces.${REGION}.amazonaws.com`;
 
-let cloud: GatewayCloud;
 let calls: ReturnType<typeof signedCalls>;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   calls = signedCalls(cloud, HOST, { service: "aps", region: REGION });
 });
-afterAll(() => cloud.remove());
 
-const amp = ({ credentials }: Clients) =>
-  new Amp({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials ? { credentials } : {}) });
+const amp = (by: Clients) => new Amp(configOf(by));
 const arnOf = (resource: string) => `arn:aws:aps:${REGION}:${ACCOUNT}:${resource}`;
 const create = (by: Clients, tags: Record<string, string> = {}) => amp(by).createWorkspace({ tags });
 
 /** AWS as the handlers of the Pulumi plugin call it. */
-const awsOf = ({ credentials }: Clients) =>
-  createAws({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials ? { credentials } : {}) });
+const awsOf = (by: Clients) => createAws(configOf(by));
 
 /** Creates a workspace as the deployer and waits until it is ACTIVE; its id. */
 async function workspace(tags: Record<string, string> = {}): Promise<string> {
   const { workspaceId } = await create(cloud.deployer, tags);
   const client = amp(cloud.deployer);
-  await waitUntilWorkspaceActive({ client, maxWaitTime: 60, minDelay: 1, maxDelay: 1 }, { workspaceId });
+  await client.waitUntilWorkspaceActive({ workspaceId }, wait);
   return workspaceId ?? "";
 }
 
@@ -183,7 +178,7 @@ describe("with it", () => {
     const running = async () => (await supervisorOf(cloud.instance).list()).map(({ id }) => id);
     expect(await running()).toContain(`prometheus.${other}`);
     await client.deleteWorkspace({ workspaceId: other });
-    await waitUntilWorkspaceDeleted({ client, maxWaitTime: 60, minDelay: 1, maxDelay: 1 }, { workspaceId: other });
+    await client.waitUntilWorkspaceDeleted({ workspaceId: other }, wait);
     expect(await running()).not.toContain(`prometheus.${other}`);
     expect(readdirSync(cloud.instance.paths.workspaces)).not.toContain(other);
   });

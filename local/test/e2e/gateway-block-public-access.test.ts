@@ -1,14 +1,7 @@
-import type { EC2 } from "@aws-sdk/client-ec2";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { expect, test } from "vitest";
+import { ec2, outcome, useGatewayCloud } from "../support/gateway.ts";
 
-let cloud: GatewayCloud;
-let ec2: EC2;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  ({ ec2 } = cloud.deployer);
-});
-afterAll(() => cloud.remove());
+useGatewayCloud();
 
 const mode = async () =>
   (await ec2.describeVpcBlockPublicAccessOptions({})).VpcBlockPublicAccessOptions?.InternetGatewayBlockMode;

@@ -1,18 +1,12 @@
-import type { EC2 } from "@aws-sdk/client-ec2";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { expect, test } from "vitest";
+import { cloud, ec2, outcome, useGatewayCloud } from "../support/gateway.ts";
 
 /** What EC2 does not remove while something uses it. */
 
-let cloud: GatewayCloud;
-let ec2: EC2;
 let subnets: string[];
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  ({ ec2 } = cloud.deployer);
+useGatewayCloud(async () => {
   subnets = await cloud.subnets();
 });
-afterAll(() => cloud.remove());
 
 const deleting = (SubnetId: string | undefined) => outcome(ec2.deleteSubnet({ SubnetId }));
 

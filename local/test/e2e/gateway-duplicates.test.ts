@@ -1,18 +1,12 @@
-import type { EC2 } from "@aws-sdk/client-ec2";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type GatewayCloud, startGatewayCloud } from "../support/gateway.ts";
+import { expect, test } from "vitest";
+import { ec2, useGatewayCloud } from "../support/gateway.ts";
 
 /** What EC2 does not make a second time. */
 
-let cloud: GatewayCloud;
-let ec2: EC2;
 let VpcId: string | undefined;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  ({ ec2 } = cloud.deployer);
+useGatewayCloud(async () => {
   VpcId = (await ec2.createVpc({ CidrBlock: "10.20.0.0/16" })).Vpc?.VpcId;
 });
-afterAll(() => cloud.remove());
 
 const subnet = async (CidrBlock: string, vpc = VpcId) =>
   (await ec2.createSubnet({ VpcId: vpc, CidrBlock })).Subnet?.SubnetId;

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import { pullerPolicies } from "../../product.ts";
 import { ensureToolchain, type Toolchain } from "../../toolchain/index.ts";
-import { allow, type Clients, type GatewayCloud, startGatewayCloud } from "../support/gateway.ts";
+import { allow, type Clients, cloud, useGatewayCloud } from "../support/gateway.ts";
 import { signedCalls } from "../support/signed-call.ts";
 
 const host = `${ACCOUNT}.dkr.ecr.${REGION}.amazonaws.com`;
@@ -22,15 +22,12 @@ const digest = `sha256:${createHash("sha256").update(blob).digest("hex")}`;
 const manifest = JSON.stringify({ schemaVersion: 2, config: { digest }, layers: [] });
 const types = { "content-type": "application/vnd.oci.image.manifest.v1+json" };
 
-let cloud: GatewayCloud;
 let puller: Clients;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   for (const repositoryName of [chart, other]) await ecr(cloud.deployer, "CreateRepository", { repositoryName });
   const [[, policy] = []] = pullerPolicies({ chartsRegistry: `oci://${host}/mirror/charts`, packagesRegistry: "" });
   puller = await cloud.roleWith("source-controller", policy as object);
 });
-afterAll(() => cloud.remove());
 
 const ecr = async (by: Clients, action: string, body: object) => {
   const call = signedCalls(cloud, `api.ecr.${REGION}.amazonaws.com`, { service: "ecr", region: REGION });

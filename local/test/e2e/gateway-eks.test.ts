@@ -1,15 +1,9 @@
+import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type VpcConfigRequest,
-  waitUntilAddonActive,
-  waitUntilClusterActive,
-  waitUntilClusterDeleted,
-  waitUntilNodegroupActive,
-  waitUntilNodegroupDeleted,
-} from "@aws-sdk/client-eks";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { VpcConfigRequest } from "@aws-sdk/client-eks";
+import { describe, expect, test } from "vitest";
 import { MACHINE } from "../../gateway/eks/endpoint-access.ts";
 import { run } from "../../instance/index.ts";
 import { supervisorOf } from "../../supervisor/client.ts";
@@ -20,49 +14,45 @@ import {
   allow,
   arnOf,
   type Clients,
-  type Credentials,
-  type GatewayCloud,
+  cliEnvironment,
+  cloud,
+  createNodeGroup,
+  createNodeRole,
+  ec2,
+  eks,
+  iam,
   outcome,
-  startGatewayCloud,
   trustOf,
+  useGatewayCloud,
+  wait,
 } from "../support/gateway.ts";
 import { networkAt, nodeOf, nodePath } from "../support/pod-network.ts";
 import { killHard } from "../support/processes.ts";
 
-const wait = { maxWaitTime: 240, minDelay: 1, maxDelay: 1 };
-let cloud: GatewayCloud;
+const main = { clusterName: "one", nodegroupName: "main" };
 let kubectl: string;
 let aws: string;
 let viewer: Clients;
 
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   const toolchain = await ensureToolchain();
   kubectl = toolchain.bin("kubectl");
   aws = toolchain.bin("aws");
   await Promise.all([cloud.cluster("one"), cloud.cluster("two")]);
   viewer = await cloud.roleWith("viewer", allow({ Action: "eks:DescribeCluster" }));
 });
-afterAll(() => cloud.remove());
 
-const environment = (credentials: Credentials | undefined) => ({
-  PATH: `${join(aws, "..")}:${process.env["PATH"] ?? ""}`,
-  HOME: cloud.instance.dir,
-  AWS_ENDPOINT_URL: cloud.instance.awsEndpoint,
-  AWS_DEFAULT_REGION: "us-east-1",
-  AWS_ACCESS_KEY_ID: credentials?.accessKeyId ?? "",
-  AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "",
-  ...(credentials?.sessionToken === undefined ? {} : { AWS_SESSION_TOKEN: credentials.sessionToken }),
+const environment = (by: Clients) => ({
+  ...cliEnvironment(aws, by),
   KUBECONFIG: join(cloud.instance.dir, "test-kubeconfig"),
 });
 
 const tokenOf = async (cluster: string, by: Clients): Promise<string> =>
-  JSON.parse(await run([aws, "eks", "get-token", "--cluster-name", cluster], { env: environment(by.credentials) }))
-    .status.token;
+  JSON.parse(await run([aws, "eks", "get-token", "--cluster-name", cluster], { env: environment(by) })).status.token;
 
 /** The user name that a cluster knows a token by, or the status with which it refuses it. */
 async function whoIs(cluster: string, token: string): Promise<string> {
-  const { cluster: found } = await cloud.deployer.eks.describeCluster({ name: cluster });
+  const { cluster: found } = await eks.describeCluster({ name: cluster });
   const ca = join(cloud.instance.paths.clusters, cluster, "pki", "ca.crt");
   const args = [
     "auth",
@@ -82,7 +72,7 @@ async function whoIs(cluster: string, token: string): Promise<string> {
 
 describe("the aws CLI and kubectl", () => {
   test("reach a cluster as on EKS: update-kubeconfig, then kubectl with a token of get-token", async () => {
-    const env = environment(cloud.deployer.credentials);
+    const env = environment(cloud.deployer);
     await run([aws, "eks", "update-kubeconfig", "--name", "one", "--alias", "one"], { env });
     expect(await readFile(env.KUBECONFIG, "utf8")).not.toMatch(/token:/);
     expect(await run([kubectl, "get", "namespaces", "-o", "name"], { env })).toContain("namespace/default");
@@ -96,7 +86,7 @@ describe("a token of aws eks get-token", () => {
 
   test("is refused without an access entry, and a session of its role with one", async () => {
     expect(await whoIs("one", await tokenOf("one", viewer))).toBe("Unauthorized");
-    await cloud.deployer.eks.createAccessEntry({ clusterName: "one", principalArn: arnOf("role/viewer") });
+    await eks.createAccessEntry({ clusterName: "one", principalArn: arnOf("role/viewer") });
     expect(await whoIs("one", await tokenOf("one", viewer))).toBe("arn:aws:sts::000000000000:assumed-role/viewer/test");
   });
 
@@ -120,7 +110,7 @@ describe("a token of aws eks get-token", () => {
 
 describe("access policies", () => {
   const can = async (...what: string[]) => {
-    const env = environment(viewer.credentials);
+    const env = environment(viewer);
     await run([aws, "eks", "update-kubeconfig", "--name", "one", "--alias", "viewer", "--user-alias", "viewer"], {
       env,
     });
@@ -130,7 +120,7 @@ describe("access policies", () => {
   test("an entry alone gives no rights; a policy in one namespace gives them there, also in one made later, and nowhere else", async () => {
     expect(await can("list", "pods", "-n", "default")).not.toBe("yes");
     const associate = (namespaces: string[]) =>
-      cloud.deployer.eks.associateAccessPolicy({
+      eks.associateAccessPolicy({
         clusterName: "one",
         principalArn: arnOf("role/viewer"),
         policyArn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy",
@@ -149,11 +139,7 @@ describe("access policies", () => {
   test("nobody gets into system:masters or a reserved group by an access entry", async () => {
     const entry = (group: string) =>
       outcome(
-        cloud.deployer.eks.createAccessEntry({
-          clusterName: "two",
-          principalArn: arnOf("role/viewer"),
-          kubernetesGroups: [group],
-        }),
+        eks.createAccessEntry({ clusterName: "two", principalArn: arnOf("role/viewer"), kubernetesGroups: [group] }),
       );
     expect(await entry("system:masters")).toBe("InvalidParameterException");
     expect(await entry("eks:access-policy:AmazonEKSClusterAdminPolicy:cluster")).toBe("InvalidParameterException");
@@ -163,66 +149,39 @@ describe("access policies", () => {
 
 describe("nodes", () => {
   const scale = (minSize: number, desiredSize: number) =>
-    cloud.deployer.eks.updateNodegroupConfig({
-      clusterName: "one",
-      nodegroupName: "main",
-      scalingConfig: { minSize, desiredSize, maxSize: 4 },
-    });
+    eks.updateNodegroupConfig({ ...main, scalingConfig: { minSize, desiredSize, maxSize: 4 } });
   const nodes = async () =>
     (await adminApi(cloud.instance, "one").listNode()).items.map(
       (node) => node.metadata?.labels?.["eks.amazonaws.com/nodegroup"],
     );
 
   test("a node group starts real nodes, scales them and refuses more than the machine has room for", async () => {
-    await cloud.deployer.iam.createRole({
-      RoleName: "node",
-      AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }),
-    });
-    const { eks } = cloud.deployer;
-    const group = { clusterName: "one", nodegroupName: "main" };
-    await eks.createNodegroup({
-      ...group,
-      nodeRole: arnOf("role/node"),
-      subnets: await cloud.subnets(),
-      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 4 },
-    });
-    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+    await createNodeRole();
+    await createNodeGroup(main, { scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 4 } });
     expect(await nodes()).toEqual(["main"]);
     const { accessEntry } = await eks.describeAccessEntry({ clusterName: "one", principalArn: arnOf("role/node") });
     expect(accessEntry?.type).toBe("EC2_LINUX");
     await scale(1, 2);
-    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+    await eks.waitUntilNodegroupActive(main, wait);
     expect(await nodes()).toEqual(["main", "main"]);
     await scale(1, 1);
-    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+    await eks.waitUntilNodegroupActive(main, wait);
     expect(await nodes()).toEqual(["main"]);
-    const more = eks.createNodegroup({
-      ...group,
-      nodegroupName: "big",
-      nodeRole: arnOf("role/node"),
-      subnets: await cloud.subnets(),
-      scalingConfig: { minSize: 4, desiredSize: 4, maxSize: 4 },
-    });
+    const scalingConfig = { minSize: 4, desiredSize: 4, maxSize: 4 };
+    const more = createNodeGroup({ ...main, nodegroupName: "big" }, { scalingConfig });
     await expect(more).rejects.toThrow("would have 5 nodes, a cluster of the embedded cloud has at most 4");
   });
 
   test("an application with a budget stays available while its node group goes, for which EKS drains the nodes", async () => {
-    const { eks } = cloud.deployer;
     const group = { clusterName: "one", nodegroupName: "former" };
-    await eks.createNodegroup({
-      ...group,
-      nodeRole: arnOf("role/node"),
-      subnets: await cloud.subnets(),
-      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
-    });
-    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+    await createNodeGroup(group);
     const { namespace, name } = await deployed(cloud.instance, "one", "former");
     const nodesOfPods = () => nodeGroupsOf(cloud.instance, "one", namespace);
     expect(await nodesOfPods()).toEqual(["former", "former"]);
 
     const availability = watchAvailability(cloud.instance, "one", namespace, name);
     await eks.deleteNodegroup(group);
-    await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
+    await eks.waitUntilNodegroupDeleted(group, wait);
     const seen = await availability.stop();
     expect(await nodesOfPods()).toEqual(["main", "main"]);
     expect(Math.min(...seen), `replicas that were available: ${seen.join(", ")}`).toBeGreaterThanOrEqual(1);
@@ -232,34 +191,27 @@ describe("nodes", () => {
   });
 
   test("labels and taints of a node group arrive at the kubelets of its nodes", async () => {
-    const { eks } = cloud.deployer;
     const group = { clusterName: "one", nodegroupName: "tainted" };
-    await eks.createNodegroup({
-      ...group,
-      nodeRole: arnOf("role/node"),
-      subnets: await cloud.subnets(),
+    await createNodeGroup(group, {
       amiType: "BOTTLEROCKET_x86_64",
       labels: { "example.com/tier": "batch" },
       taints: [{ key: "dedicated", value: "batch", effect: "NO_SCHEDULE" }],
-      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
     });
-    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
     const { items } = await adminApi(cloud.instance, "one").listNode({ labelSelector: "example.com/tier=batch" });
     expect(
       items.map(({ metadata, spec }) => [metadata?.labels?.["eks.amazonaws.com/nodegroup"], spec?.taints]),
     ).toEqual([["tainted", [{ key: "dedicated", value: "batch", effect: "NoSchedule" }]]]);
     await eks.deleteNodegroup(group);
-    await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
+    await eks.waitUntilNodegroupDeleted(group, wait);
     expect(await nodes()).toEqual(["main"]);
   });
 
   test("CoreDNS answers AWS's names and those of the local hosts with the gateway, the cluster's own itself, others not at all", async () => {
     const addon = { clusterName: "one", addonName: "coredns" };
-    await cloud.deployer.eks.createAddon(addon);
-    await waitUntilAddonActive({ client: cloud.deployer.eks, ...wait }, addon);
+    await eks.createAddon(addon);
+    await eks.waitUntilAddonActive(addon, wait);
     const api = adminApi(cloud.instance, "one");
     const { spec } = await api.readNamespacedService({ name: "kube-dns", namespace: "kube-system" });
-    const { Resolver } = await import("node:dns/promises");
     const resolver = new Resolver();
     resolver.setServers([spec?.clusterIP ?? ""]);
     for (const name of [
@@ -308,7 +260,6 @@ describe("nodes", () => {
 
 describe("updates", () => {
   test("the control plane goes up by one minor, really restarted, and by no other step", async () => {
-    const { eks } = cloud.deployer;
     const to = (version: string) => eks.updateClusterVersion({ name: "two", version });
     expect(await outcome(to("1.36"))).toBe("InvalidParameterException");
     expect(await outcome(to("1.33"))).toBe("InvalidParameterException");
@@ -333,32 +284,30 @@ describe("updates", () => {
   });
 
   test("a cluster under deletion protection, or with node groups, can't be deleted", async () => {
-    const { eks } = cloud.deployer;
     const remove = (name: string) => outcome(eks.deleteCluster({ name }));
     await eks.updateClusterConfig({ name: "two", deletionProtection: true });
-    await waitUntilClusterActive({ client: eks, ...wait }, { name: "two" });
+    await eks.waitUntilClusterActive({ name: "two" }, wait);
     expect(await remove("two")).toBe("InvalidRequestException");
     expect(await remove("one")).toBe("ResourceInUseException");
     await eks.updateClusterConfig({ name: "two", deletionProtection: false });
-    await waitUntilClusterActive({ client: eks, ...wait }, { name: "two" });
+    await eks.waitUntilClusterActive({ name: "two" }, wait);
     expect(await remove("two")).toBe("allowed");
-    await waitUntilClusterDeleted({ client: eks, ...wait }, { name: "two" });
+    await eks.waitUntilClusterDeleted({ name: "two" }, wait);
   });
 });
 
 describe("the endpoint of a cluster", () => {
   /** Whether this machine and the cluster's node connect. */
   const reached = async () => {
-    const { cluster } = await cloud.deployer.eks.describeCluster({ name: "one" });
+    const { cluster } = await eks.describeCluster({ name: "one" });
     const host = new URL(cluster?.endpoint ?? "").hostname;
     const node = networkAt(nodePath(await nodeOf(cloud.instance, "one", 0)));
     const machine = networkAt("/proc/self/ns/net");
     return { machine: await machine.connect(host, 443), node: await node.connect(host, 443) };
   };
   const access = async (resourcesVpcConfig: VpcConfigRequest) => {
-    const { eks } = cloud.deployer;
     await eks.updateClusterConfig({ name: "one", resourcesVpcConfig });
-    await waitUntilClusterActive({ client: eks, ...wait }, { name: "one" });
+    await eks.waitUntilClusterActive({ name: "one" }, wait);
   };
   const NO_ANSWER = "ETIMEDOUT";
 
@@ -374,19 +323,16 @@ describe("the endpoint of a cluster", () => {
 
   test("that is private is reached from a connected network that its security group lets in", async () => {
     const port = { IpProtocol: "tcp", FromPort: 443, ToPort: 443, IpRanges: [{ CidrIp: "10.255.0.0/16" }] };
-    const other = await cloud.deployer.ec2.createSecurityGroup({
-      GroupName: "other",
-      Description: "not the cluster's",
-    });
-    await cloud.deployer.ec2.authorizeSecurityGroupIngress({ GroupId: other.GroupId, IpPermissions: [port] });
+    const other = await ec2.createSecurityGroup({ GroupName: "other", Description: "not the cluster's" });
+    await ec2.authorizeSecurityGroupIngress({ GroupId: other.GroupId, IpPermissions: [port] });
     await access({ endpointPrivateAccess: true, endpointPublicAccess: false });
     expect(await reached(), "by a rule of another group").toEqual({ machine: NO_ANSWER, node: "open" });
-    await cloud.deployer.ec2.deleteSecurityGroup({ GroupId: other.GroupId });
-    const { cluster } = await cloud.deployer.eks.describeCluster({ name: "one" });
+    await ec2.deleteSecurityGroup({ GroupId: other.GroupId });
+    const { cluster } = await eks.describeCluster({ name: "one" });
     const rule = { GroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId, IpPermissions: [port] };
-    await cloud.deployer.ec2.authorizeSecurityGroupIngress(rule);
+    await ec2.authorizeSecurityGroupIngress(rule);
     await expect.poll(reached, { timeout: 60_000, interval: 200 }).toEqual({ machine: "open", node: "open" });
-    await cloud.deployer.ec2.revokeSecurityGroupIngress(rule);
+    await ec2.revokeSecurityGroupIngress(rule);
     await expect.poll(reached, { timeout: 60_000, interval: 200 }).toEqual({ machine: NO_ANSWER, node: "open" });
     await access({ endpointPublicAccess: true, publicAccessCidrs: ["0.0.0.0/0"] });
     expect(await reached()).toEqual({ machine: "open", node: "open" });
@@ -400,25 +346,16 @@ describe("after a kill", () => {
   };
 
   test("of ministack nothing that was answered is lost, sessions too", async () => {
-    await cloud.deployer.iam.createRole({
-      RoleName: "made-before",
-      AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
-    });
+    const AssumeRolePolicyDocument = trustOf({ Service: "eks.amazonaws.com" });
+    const create = () => iam.createRole({ RoleName: "made-before", AssumeRolePolicyDocument });
+    await create();
     await kill("ministack");
     await sleep(100);
-    expect(
-      await outcome(
-        cloud.deployer.iam.createRole({
-          RoleName: "made-before",
-          AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
-        }),
-      ),
-    ).toBe("EntityAlreadyExistsException");
+    expect(await outcome(create())).toBe("EntityAlreadyExistsException");
     expect(await outcome(viewer.eks.describeCluster({ name: "one" }))).toBe("allowed");
   });
 
   test("of the gateway a creation and a deletion that were under way come to their end", async () => {
-    const { eks } = cloud.deployer;
     await eks.createCluster({
       name: "three",
       roleArn: arnOf("role/one-cluster"),
@@ -443,17 +380,15 @@ describe("after a kill", () => {
   });
 
   test("node groups and clusters go, and leave nothing of theirs in the account", async () => {
-    const { eks } = cloud.deployer;
-    const group = { clusterName: "one", nodegroupName: "main" };
-    await eks.deleteNodegroup(group);
-    await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
+    await eks.deleteNodegroup(main);
+    await eks.waitUntilNodegroupDeleted(main, wait);
     expect((await eks.listNodegroups({ clusterName: "one" })).nodegroups).toEqual([]);
     expect(await outcome(eks.describeAccessEntry({ clusterName: "one", principalArn: arnOf("role/node") }))).toBe(
       "ResourceNotFoundException",
     );
     await eks.deleteCluster({ name: "one" });
-    await waitUntilClusterDeleted({ client: eks, ...wait }, { name: "one" });
-    const { SecurityGroups = [] } = await cloud.deployer.ec2.describeSecurityGroups({});
+    await eks.waitUntilClusterDeleted({ name: "one" }, wait);
+    const { SecurityGroups = [] } = await ec2.describeSecurityGroups({});
     expect(SecurityGroups.map(({ GroupName }) => GroupName).filter((name) => name !== "default")).toEqual([]);
   });
 });

@@ -1,21 +1,16 @@
-import type { EC2, VpcEndpoint } from "@aws-sdk/client-ec2";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import type { VpcEndpoint } from "@aws-sdk/client-ec2";
+import { describe, expect, test, vi } from "vitest";
+import { cloud, ec2, outcome, useGatewayCloud } from "../support/gateway.ts";
 
 /** Interface endpoints as EC2 makes them, and what it refuses. */
 
-let cloud: GatewayCloud;
-let ec2: EC2;
 let VpcId: string;
 let subnets: string[];
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  ({ ec2 } = cloud.deployer);
+useGatewayCloud(async () => {
   subnets = await cloud.subnets();
   const { Subnets } = await ec2.describeSubnets({ SubnetIds: subnets });
   VpcId = Subnets?.[0]?.VpcId ?? "";
 });
-afterAll(() => cloud.remove());
 
 const service = (name: string) => `com.amazonaws.us-east-1.${name}`;
 const create = (name: string, more: object = {}) =>

@@ -1,12 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { Agent } from "node:https";
-import { waitUntilNodegroupActive, waitUntilNodegroupDeleted } from "@aws-sdk/client-eks";
 import { CreateRoleCommand } from "@aws-sdk/client-iam";
 import { KMS } from "@aws-sdk/client-kms";
 import { SQS } from "@aws-sdk/client-sqs";
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
+import { afterEach, describe, expect, it, test } from "vitest";
 import { clearFaults, setFaults } from "../../gateway/faults/faults.ts";
-import { REGION } from "../../gateway/ministack.ts";
 import { supervisorOf } from "../../supervisor/client.ts";
 import { keepsExiting } from "../../supervisor/exits.ts";
 import {
@@ -15,45 +13,41 @@ import {
   arnOf,
   assume,
   type Clients,
-  type GatewayCloud,
+  cloud,
+  configOf,
+  createNodeGroup,
+  createNodeRole,
+  eks,
+  iam,
   outcome,
   serviceAccountToken,
-  startGatewayCloud,
   trustOf,
+  useGatewayCloud,
+  wait,
 } from "../support/gateway.ts";
 
-const wait = { minDelay: 1, maxDelay: 1, maxWaitTime: 240 };
 /** Longer than the calls of a test take. */
 const LONG = 600;
-let cloud: GatewayCloud;
 let issuer: string;
-const client = () => ({
-  endpoint: cloud.instance.awsEndpoint,
-  region: REGION,
-  credentials: cloud.deployer.credentials as NonNullable<typeof cloud.deployer.credentials>,
-  maxAttempts: 1,
-});
+const client = (by?: Clients) => ({ ...configOf(by), maxAttempts: 1 });
 
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   issuer = await cloud.cluster("one");
 });
 afterEach(() => clearFaults(cloud.instance));
-afterAll(() => cloud.remove());
 
 test("a service with a rate answers so many requests and throttles the others; other services go on", async () => {
   await setFaults(cloud.instance, { requestsPerSecond: { sqs: 0.01 } });
   const sqs = new SQS(client());
   const calls = [1, 2, 3].map(() => outcome(sqs.listQueues()));
   expect((await Promise.all(calls)).sort()).toEqual(["ThrottlingException", "ThrottlingException", "allowed"]);
-  await cloud.deployer.iam.createRole({ RoleName: "unthrottled", AssumeRolePolicyDocument: trustOf({ AWS: "*" }) });
+  await iam.createRole({ RoleName: "unthrottled", AssumeRolePolicyDocument: trustOf({ AWS: "*" }) });
   await clearFaults(cloud.instance);
   expect(await outcome(sqs.listQueues())).toBe("allowed");
 });
 
 test("the answer to the first request for an action is held, although AWS has carried it out", async () => {
   await setFaults(cloud.instance, { heldAnswers: ["iam:CreateRole"] });
-  const { iam } = cloud.deployer;
   const stop = new AbortController();
   const create = (RoleName: string, options = {}) =>
     outcome(iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: trustOf({ AWS: "*" }) }), options));
@@ -68,7 +62,6 @@ test("the answer to the first request for an action is held, although AWS has ca
 
 test("a service control policy denies what is created without a company's tags, and admits it with them", async () => {
   await setFaults(cloud.instance, { requiredTags: ["cost-center"] });
-  const { iam, eks } = cloud.deployer;
   const kms = new KMS(client());
   const principalArn = arnOf("role/SomeRole");
   const role = (RoleName: string, Tags: { Key: string; Value: string }[]) =>
@@ -88,7 +81,6 @@ test("a service control policy denies what is created without a company's tags, 
 
 test("a service control policy requires a boundary and a path of every role, of session and user alike", async () => {
   const boundary = arnOf("policy/company/limits");
-  const { iam } = cloud.deployer;
   await iam.createPolicy({
     PolicyName: "limits",
     Path: "/company/",
@@ -130,7 +122,6 @@ test("a service control policy requires a boundary and a path of every role, of 
 });
 
 test("a new role is there for IAM, and for EKS and service accounts' tokens only later", async () => {
-  const { iam, eks } = cloud.deployer;
   const host = issuer.replace("https://", "");
   await iam.createOpenIDConnectProvider({ Url: issuer, ClientIDList: ["sts.amazonaws.com"] });
   const api = adminApi(cloud.instance, "one");
@@ -165,9 +156,8 @@ test("a new role is there for IAM, and for EKS and service accounts' tokens only
 test("tags of a KMS key count for conditions only later", async () => {
   const { KeyMetadata } = await new KMS(client()).createKey({ Tags: [{ TagKey: "team", TagValue: "a" }] });
   const ofTeam = { Action: "kms:DescribeKey", Condition: { StringEquals: { "aws:ResourceTag/team": "a" } } };
-  const { credentials } = await cloud.roleWith("of-team", allow(ofTeam));
-  const described = () =>
-    outcome(new KMS({ ...client(), credentials: credentials as never }).describeKey({ KeyId: KeyMetadata?.Arn }));
+  const kms = new KMS(client(await cloud.roleWith("of-team", allow(ofTeam))));
+  const described = () => outcome(kms.describeKey({ KeyId: KeyMetadata?.Arn }));
   await setFaults(cloud.instance, { tagsUncountedSeconds: { kms: LONG } });
   expect(await described()).toBe("AccessDeniedException");
   await setFaults(cloud.instance, { tagsUncountedSeconds: { kms: 0.001 } });
@@ -199,9 +189,9 @@ test("certificates of AWS's names have expired: a client with an open connection
 
 test("AWS's clock is ahead: an SDK corrects its own, sessions and service accounts' tokens have expired until it is right again", async () => {
   const issuedTo = arnOf("role/on-time");
-  const { credentials } = await cloud.roleWith("on-time", allow({ Action: "sqs:ListQueues" }));
+  const onTime = await cloud.roleWith("on-time", allow({ Action: "sqs:ListQueues" }));
   const WebIdentityToken = await serviceAccountToken(cloud.instance, "one", "reader", "sts.amazonaws.com");
-  const ofSession = new SQS({ ...client(), credentials: credentials as never });
+  const ofSession = new SQS(client(onTime));
   const ofUser = new SQS(client());
   const listed = (sqs: SQS) => outcome(sqs.listQueues());
   const assumed = () =>
@@ -223,20 +213,11 @@ test("AWS's clock is ahead: an SDK corrects its own, sessions and service accoun
 
 describe("a node whose kubelet can't start", () => {
   const group = { clusterName: "one", nodegroupName: "main" };
-  const create = async () => {
-    const { eks } = cloud.deployer;
-    const scalingConfig = { minSize: 1, desiredSize: 1, maxSize: 1 };
-    const rest = { nodeRole: arnOf("role/node"), subnets: await cloud.subnets(), scalingConfig };
-    await eks.createNodegroup({ ...group, ...rest });
-    return waitUntilNodegroupActive({ client: eks, ...wait }, group);
-  };
 
   it("fails its node group with NodeCreationFailure, the instance and the last error of the kubelet", async () => {
-    const { eks, iam } = cloud.deployer;
-    const AssumeRolePolicyDocument = trustOf({ Service: "ec2.amazonaws.com" });
-    await iam.createRole({ RoleName: "node", AssumeRolePolicyDocument });
+    await createNodeRole();
     await setFaults(cloud.instance, { kubeletConfig: { maxPods: "many" } });
-    await expect(create()).rejects.toThrow(/CREATE_FAILED/);
+    await expect(createNodeGroup(group)).rejects.toThrow(/CREATE_FAILED/);
     const { nodegroup } = await eks.describeNodegroup(group);
     expect(nodegroup).toMatchObject({
       status: "CREATE_FAILED",
@@ -253,9 +234,8 @@ describe("a node whose kubelet can't start", () => {
   });
 
   it("joins after the node group is deleted and created again without the cause", async () => {
-    const { eks } = cloud.deployer;
     await eks.deleteNodegroup(group);
-    await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
-    await create();
+    await eks.waitUntilNodegroupDeleted(group, wait);
+    await createNodeGroup(group);
   });
 });

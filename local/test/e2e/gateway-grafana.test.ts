@@ -1,36 +1,27 @@
 import { Grafana } from "@aws-sdk/client-grafana";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAws } from "../../aws/index.ts";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import {
   allow,
   arnOf,
   type Clients,
-  type GatewayCloud,
+  cloud,
+  configOf,
+  iam,
   outcome,
-  startGatewayCloud,
   trustOf,
+  useGatewayCloud,
 } from "../support/gateway.ts";
 import { grafanaCases } from "../support/grafana-handler-cases.ts";
 import { HandlerRunner } from "../support/handler-runner.ts";
 import { proveCase } from "../support/prove-case.ts";
 
-let cloud: GatewayCloud;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   for (const RoleName of ["reader", "other-reader"])
-    await cloud.deployer.iam.createRole({
-      RoleName,
-      AssumeRolePolicyDocument: trustOf({ Service: "grafana.amazonaws.com" }),
-    });
+    await iam.createRole({ RoleName, AssumeRolePolicyDocument: trustOf({ Service: "grafana.amazonaws.com" }) });
 });
-afterAll(() => cloud.remove());
 
-const configOf = ({ credentials }: Clients) => ({
-  endpoint: cloud.instance.awsEndpoint,
-  region: REGION,
-  ...(credentials ? { credentials } : {}),
-});
 const grafana = (by: Clients) => new Grafana(configOf(by));
 const workspaceArn = (id: string) => `arn:aws:grafana:${REGION}:${ACCOUNT}:/workspaces/${id}`;
 

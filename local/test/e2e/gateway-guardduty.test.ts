@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { connectAws, handlers } from "../../aws/index.ts";
 import { REGION } from "../../gateway/ministack.ts";
 import { deployerPolicies, fleetTag, sweepPolicy } from "../../product.ts";
-import { allow, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { allow, type Clients, cloud, configOf, ec2, outcome, useGatewayCloud } from "../support/gateway.ts";
 import { addGuardDuty } from "../support/guardduty.ts";
 
 const FLEET = "fleet";
 const HUB_ACCOUNT = "111111111111";
 
-let cloud: GatewayCloud;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-});
-afterAll(() => cloud.remove());
+useGatewayCloud();
 
 /** A VPC with a subnet, as the fleet makes it, and what GuardDuty adds. */
 async function monitored({ ec2 }: Clients) {
@@ -39,16 +35,14 @@ async function left({ ec2 }: Clients, vpc: string): Promise<unknown[]> {
 }
 
 /** Removes subnet and VPC as the AWS provider does. */
-async function removeNetwork({ credentials }: Clients, { vpc, subnet }: { vpc: string; subnet: string }) {
-  const endpoint = cloud.instance.awsEndpoint;
-  const aws = connectAws({ region: REGION, endpoint, ...(credentials && { credentials }) });
+async function removeNetwork(by: Clients, { vpc, subnet }: { vpc: string; subnet: string }) {
+  const aws = connectAws(configOf(by));
   await handlers.get("aws:ec2/subnet:Subnet")?.delete(aws, subnet, { vpcId: vpc });
   await handlers.get("aws:ec2/vpc:Vpc")?.delete(aws, vpc, {});
 }
 
 describe("GuardDuty's endpoint and security group", { timeout: 120_000 }, () => {
   test("block the deletion of a subnet and a VPC", async () => {
-    const { ec2 } = cloud.deployer;
     const { vpc, subnet, group } = await monitored(cloud.deployer);
     const deletions = [
       ec2.deleteSubnet({ SubnetId: subnet }),
@@ -82,19 +76,16 @@ describe("GuardDuty's endpoint and security group", { timeout: 120_000 }, () => 
     expect(await outcome(removeNetwork(crossplane, network))).toBe("DependencyViolation");
 
     // In the order of cli/sweep, by its policy, which reaches no other endpoint of the VPC.
-    const { ec2 } = await cloud.roleWith("sweeper", sweepPolicy());
-    const deleting = (id: string) => outcome(ec2.deleteVpcEndpoints({ VpcEndpointIds: [id] }));
-    const own = await cloud.deployer.ec2.createVpcEndpoint({
-      VpcId: network.vpc,
-      ServiceName: `com.amazonaws.${REGION}.s3`,
-    });
+    const { ec2: sweeper } = await cloud.roleWith("sweeper", sweepPolicy());
+    const deleting = (id: string) => outcome(sweeper.deleteVpcEndpoints({ VpcEndpointIds: [id] }));
+    const own = await ec2.createVpcEndpoint({ VpcId: network.vpc, ServiceName: `com.amazonaws.${REGION}.s3` });
     const gateway = own.VpcEndpoint?.VpcEndpointId ?? "";
     expect(await deleting(gateway)).toMatch(/Unauthorized|AccessDenied/);
     expect(await deleting(network.endpoint)).toBe("allowed");
-    const group = () => outcome(ec2.deleteSecurityGroup({ GroupId: network.group }));
+    const group = () => outcome(sweeper.deleteSecurityGroup({ GroupId: network.group }));
     expect(await group()).toBe("DependencyViolation");
     await vi.waitFor(async () => expect(await group()).toBe("allowed"), { timeout: 30_000, interval: 1000 });
-    await cloud.deployer.ec2.deleteVpcEndpoints({ VpcEndpointIds: [gateway] });
+    await ec2.deleteVpcEndpoints({ VpcEndpointIds: [gateway] });
     await removeNetwork(crossplane, network);
     expect(await left(cloud.deployer, network.vpc)).toEqual([]);
   });

@@ -1,25 +1,26 @@
 import { DynamoDB } from "@aws-sdk/client-dynamodb";
+import { EKS } from "@aws-sdk/client-eks";
 import type { CreateRoleCommandInput } from "@aws-sdk/client-iam";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import {
   allow,
   arnOf,
   assume,
   type Clients,
-  type GatewayCloud,
+  cloud,
+  configOf,
+  eks,
+  iam,
   outcome,
-  startGatewayCloud,
+  sts,
   trustOf,
+  useGatewayCloud,
 } from "../support/gateway.ts";
 
-let cloud: GatewayCloud;
 const eksTrust = trustOf({ Service: "eks.amazonaws.com" });
 
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-});
-afterAll(() => cloud.remove());
+useGatewayCloud();
 
 describe("who is who", () => {
   test("a request without a signature, with a foreign key or with the emulator's own keys is refused, the deployer's is not", async () => {
@@ -28,7 +29,7 @@ describe("who is who", () => {
     expect(await identity("test", "test")).toBe("InvalidClientTokenId");
     expect(await identity("111111111111", "test")).toBe("InvalidClientTokenId");
     expect(await identity(cloud.deployer.credentials?.accessKeyId ?? "", "wrong")).toBe("SignatureDoesNotMatch");
-    expect(await outcome(cloud.deployer.sts.getCallerIdentity({}))).toBe("allowed");
+    expect(await outcome(sts.getCallerIdentity({}))).toBe("allowed");
     const { status } = await fetch(`${cloud.instance.awsEndpoint}/_ministack/reset`, { method: "POST" });
     expect(status).toBe(403);
     const target = { "x-amz-target": "secretsmanager.ListSecrets", "content-type": "application/x-amz-json-1.1" };
@@ -48,16 +49,15 @@ describe("who is who", () => {
       authorization: "Bearer x",
     };
     expect((await fetch(direct, { method: "POST", headers: target, body: "{}" })).ok).toBe(false);
-    const { EKS } = await import("@aws-sdk/client-eks");
-    const eks = new EKS({ endpoint: direct, region: REGION, credentials: cloud.deployer.credentials as never });
-    expect(await outcome(eks.listClusters({}))).not.toBe("allowed");
-    expect(await outcome(cloud.deployer.eks.listClusters({}))).toBe("allowed");
+    const besides = new EKS({ endpoint: direct, region: REGION, credentials: cloud.deployer.credentials as never });
+    expect(await outcome(besides.listClusters({}))).not.toBe("allowed");
+    expect(await outcome(eks.listClusters({}))).toBe("allowed");
   });
 });
 
 test("a role is what its ARN with its path says: under another path there is no such role", async () => {
   const AssumeRolePolicyDocument = trustOf({ AWS: arnOf("user/deployer") });
-  await cloud.deployer.iam.createRole({ RoleName: "with-a-path", Path: "/company/teams/", AssumeRolePolicyDocument });
+  await iam.createRole({ RoleName: "with-a-path", Path: "/company/teams/", AssumeRolePolicyDocument });
   const as = (role: string) => outcome(assume(cloud.deployer, arnOf(role)));
   expect(await as("role/company/teams/with-a-path")).toBe("allowed");
   for (const role of ["role/with-a-path", "role/company/with-a-path"])
@@ -66,7 +66,7 @@ test("a role is what its ARN with its path says: under another path there is no 
 
 describe("what the emulator's evaluation gained", () => {
   test("iam:PassRole holds for one service only where iam:PassedToService says so", async () => {
-    await cloud.deployer.iam.createRole({ RoleName: "passable", AssumeRolePolicyDocument: eksTrust });
+    await iam.createRole({ RoleName: "passable", AssumeRolePolicyDocument: eksTrust });
     const passer = async (name: string, service: string) =>
       cloud.roleWith(
         name,
@@ -95,12 +95,9 @@ describe("what the emulator's evaluation gained", () => {
 
   test("a boundary limits its role: what it doesn't allow is refused, whatever the role's own policies say", async () => {
     const PolicyDocument = JSON.stringify(allow({ Action: ["eks:*", "ec2:*"] }));
-    await cloud.deployer.iam.createPolicy({ PolicyName: "other-boundary", PolicyDocument });
+    await iam.createPolicy({ PolicyName: "other-boundary", PolicyDocument });
     await cloud.roleWith("bounded", allow({ Action: "*" }));
-    await cloud.deployer.iam.putRolePermissionsBoundary({
-      RoleName: "bounded",
-      PermissionsBoundary: arnOf("policy/other-boundary"),
-    });
+    await iam.putRolePermissionsBoundary({ RoleName: "bounded", PermissionsBoundary: arnOf("policy/other-boundary") });
     const bounded = cloud.as(await assume(cloud.deployer, "bounded"));
     expect(await outcome(bounded.eks.listClusters({}))).toBe("allowed");
     expect(await outcome(bounded.iam.listRoles({}))).toBe("AccessDenied");
@@ -108,15 +105,15 @@ describe("what the emulator's evaluation gained", () => {
 
   test("a role is deleted and trusted anew by whom its boundary and its tags let", async () => {
     const PolicyDocument = JSON.stringify(allow({ Action: "ec2:*" }));
-    await cloud.deployer.iam.createPolicy({ PolicyName: "of-makers", PolicyDocument });
+    await iam.createPolicy({ PolicyName: "of-makers", PolicyDocument });
     const PermissionsBoundary = arnOf("policy/of-makers");
     const makes = (RoleName: string, more: Partial<CreateRoleCommandInput> = {}) =>
-      cloud.deployer.iam.createRole({ RoleName, AssumeRolePolicyDocument: eksTrust, ...more });
+      iam.createRole({ RoleName, AssumeRolePolicyDocument: eksTrust, ...more });
     const Tags = [{ Key: "made-by", Value: "maker" }];
     await makes("its-own", { PermissionsBoundary, Tags });
     await makes("its-own-unbounded", { Tags });
     await makes("of-others", { PermissionsBoundary, Tags: [{ Key: "made-by", Value: "others" }] });
-    const { iam } = await cloud.roleWith(
+    const { iam: maker } = await cloud.roleWith(
       "maker",
       allow({
         Action: ["iam:DeleteRole", "iam:UpdateAssumeRolePolicy"],
@@ -126,8 +123,8 @@ describe("what the emulator's evaluation gained", () => {
       }),
     );
     const changes = async (RoleName: string) => [
-      await outcome(iam.updateAssumeRolePolicy({ RoleName, PolicyDocument: eksTrust })),
-      await outcome(iam.deleteRole({ RoleName })),
+      await outcome(maker.updateAssumeRolePolicy({ RoleName, PolicyDocument: eksTrust })),
+      await outcome(maker.deleteRole({ RoleName })),
     ];
     for (const role of ["its-own-unbounded", "of-others"])
       expect(await changes(role), role).toEqual(["AccessDenied", "AccessDenied"]);
@@ -135,12 +132,7 @@ describe("what the emulator's evaluation gained", () => {
   });
 
   test("each item of a DynamoDB transaction is judged on its own table", async () => {
-    const dynamodb = ({ credentials }: Clients) =>
-      new DynamoDB({
-        endpoint: cloud.instance.awsEndpoint,
-        region: REGION,
-        ...(credentials === undefined ? {} : { credentials }),
-      });
+    const dynamodb = (by: Clients) => new DynamoDB(configOf(by));
     for (const TableName of ["first", "second"])
       await dynamodb(cloud.deployer).createTable({
         TableName,

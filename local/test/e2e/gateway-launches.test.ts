@@ -7,18 +7,21 @@ import {
 } from "@aws-sdk/client-ec2";
 import { ServiceQuotas } from "@aws-sdk/client-service-quotas";
 import type { CoreV1Api } from "@kubernetes/client-node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { publicParameters } from "../../gateway/eks/node-releases.ts";
-import { REGION } from "../../gateway/ministack.ts";
 import {
   adminApi,
   allow,
   arnOf,
   type Clients,
-  type GatewayCloud,
+  cloud,
+  configOf,
+  createNodeRole,
+  ec2,
+  eks,
+  iam,
   outcome,
-  startGatewayCloud,
-  trustOf,
+  useGatewayCloud,
 } from "../support/gateway.ts";
 
 const owned = { "karpenter.sh/nodepool": "default", "kubernetes.io/cluster/one": "owned" };
@@ -30,7 +33,6 @@ const tagging = (
 const image =
   publicParameters()["/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id"];
 
-let cloud: GatewayCloud;
 let subnets: string[];
 let group: string;
 let nodes: CoreV1Api;
@@ -38,7 +40,7 @@ let userData: string;
 
 /** User data as Karpenter writes it. */
 async function nodeConfig(): Promise<string> {
-  const { cluster } = await cloud.deployer.eks.describeCluster({ name: "one" });
+  const { cluster } = await eks.describeCluster({ name: "one" });
   const config = `apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
@@ -93,16 +95,14 @@ const fleet = (name: string, over: Partial<CreateFleetCommandInput> = {}, types 
 const started = async (by: Clients, name: string, over: Partial<CreateFleetCommandInput> = {}, types?: string[]) =>
   by.ec2.send(fleet(name, over, types));
 const instance = async (id: string) =>
-  (await cloud.deployer.ec2.describeInstances({ InstanceIds: [id] })).Reservations?.[0]?.Instances?.[0];
-const terminate = (...ids: string[]) => cloud.deployer.ec2.terminateInstances({ InstanceIds: ids });
+  (await ec2.describeInstances({ InstanceIds: [id] })).Reservations?.[0]?.Instances?.[0];
+const terminate = (...ids: string[]) => ec2.terminateInstances({ InstanceIds: ids });
 
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  const { ec2, iam } = cloud.deployer;
+useGatewayCloud(async () => {
   subnets = await cloud.subnets();
   await cloud.cluster("one");
   nodes = adminApi(cloud.instance, "one");
-  await iam.createRole({ RoleName: "node", AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }) });
+  await createNodeRole();
   await iam.createInstanceProfile({ InstanceProfileName: "nodes" });
   await iam.addRoleToInstanceProfile({ InstanceProfileName: "nodes", RoleName: "node" });
   const { Subnets = [] } = await ec2.describeSubnets({ SubnetIds: subnets });
@@ -112,11 +112,9 @@ beforeAll(async () => {
   userData = await nodeConfig();
   await ec2.send(template("karpenter/1"));
 });
-afterAll(() => cloud.remove());
 
 describe("a launch template", () => {
   test("is found by its name, or said not to be there by AWS's code", async () => {
-    const { ec2 } = cloud.deployer;
     const describe = (name: string) => ec2.describeLaunchTemplates({ LaunchTemplateNames: [name] });
     expect((await describe("karpenter/1")).LaunchTemplates).toHaveLength(1);
     expect(await outcome(describe("other"))).toBe("InvalidLaunchTemplateName.NotFoundException");
@@ -125,13 +123,12 @@ describe("a launch template", () => {
 
   test("has no more user data than EC2 takes", async () => {
     const UserData = Buffer.alloc(16_385).toString("base64");
-    expect(await outcome(cloud.deployer.ec2.send(template("long", { UserData })))).toBe("InvalidUserData.Malformed");
+    expect(await outcome(ec2.send(template("long", { UserData })))).toBe("InvalidUserData.Malformed");
   });
 });
 
 describe("what EC2 offers", () => {
   test("are types with their sizes, in each zone, and EKS's images", async () => {
-    const { ec2 } = cloud.deployer;
     const Filters = [{ Name: "processor-info.supported-architecture", Values: ["x86_64", "arm64"] }];
     const { InstanceTypes = [] } = await ec2.describeInstanceTypes({ Filters });
     expect(InstanceTypes.find(({ InstanceType }) => InstanceType === "m5.large")).toMatchObject({
@@ -154,7 +151,7 @@ describe("what EC2 offers", () => {
 
 describe("a fleet", () => {
   test("that is only asked for starts nothing", async () => {
-    const before = await cloud.deployer.ec2.describeInstances({});
+    const before = await ec2.describeInstances({});
     expect(await outcome(started(cloud.deployer, "karpenter/1", { DryRun: true }))).toBe("DryRunOperation");
     const run = new RunInstancesCommand({
       DryRun: true,
@@ -163,8 +160,8 @@ describe("a fleet", () => {
       ...{ MinCount: 1, MaxCount: 1 },
       NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: subnets[0] }],
     });
-    expect(await outcome(cloud.deployer.ec2.send(run))).toBe("DryRunOperation");
-    expect(await cloud.deployer.ec2.describeInstances({})).toMatchObject({ Reservations: before.Reservations });
+    expect(await outcome(ec2.send(run))).toBe("DryRunOperation");
+    expect(await ec2.describeInstances({})).toMatchObject({ Reservations: before.Reservations });
   });
 
   test("says in its answer why EC2 starts nothing, and starts the type that is there", async () => {
@@ -185,11 +182,7 @@ describe("a fleet", () => {
     ]);
     expect(Errors?.map(({ ErrorCode }) => ErrorCode)).toEqual(["VcpuLimitExceeded", "VcpuLimitExceeded"]);
     await terminate(...(Instances[0]?.InstanceIds ?? []));
-    const quotas = new ServiceQuotas({
-      endpoint: cloud.instance.awsEndpoint,
-      region: REGION,
-      ...(cloud.deployer.credentials && { credentials: cloud.deployer.credentials }),
-    });
+    const quotas = new ServiceQuotas(configOf());
     await quotas.requestServiceQuotaIncrease({ ServiceCode: "ec2", QuotaCode: "L-1216C47A", DesiredValue: 32 });
   });
 });
@@ -219,9 +212,7 @@ describe("who may start instances", () => {
   });
 
   test("is judged by the tags of each: those of an interface are the template's", async () => {
-    await cloud.deployer.ec2.send(
-      template("karpenter/2", { TagSpecifications: [tagging("network-interface", { a: "b" } as never)] }),
-    );
+    await ec2.send(template("karpenter/2", { TagSpecifications: [tagging("network-interface", { a: "b" } as never)] }));
     expect(await asks("untagged-interface", allow(...statements()), "karpenter/2")).toBe("UnauthorizedOperation");
     const TagSpecifications = [tagging("fleet"), tagging("volume")];
     expect(await asks("untagged-instance", allow(...statements()), "karpenter/1", { TagSpecifications })).toBe(
@@ -233,11 +224,10 @@ describe("who may start instances", () => {
     );
     const remove = new DeleteLaunchTemplateCommand({ LaunchTemplateName: "karpenter/2" });
     expect(await outcome(remover.ec2.send(remove))).toBe("UnauthorizedOperation");
-    await cloud.deployer.ec2.send(remove);
+    await ec2.send(remove);
   });
 
   test("of instance profiles is judged by their tags", async () => {
-    const { iam } = cloud.deployer;
     await iam.createInstanceProfile({ InstanceProfileName: "own", Path: "/karpenter/", Tags: list(owned) });
     const Condition = { StringEquals: { "aws:ResourceTag/kubernetes.io/cluster/one": "owned" } };
     const by = await cloud.roleWith("profiles", allow({ Action: "iam:DeleteInstanceProfile", Condition }));
@@ -263,7 +253,7 @@ describe("an instance whose user data is a NodeConfig", () => {
       NetworkInterfaces: [{ Groups: [{ GroupId: group }] }],
     });
     const Filters = [{ Name: "attachment.instance-id", Values: [id] }];
-    const { NetworkInterfaces = [] } = await cloud.deployer.ec2.describeNetworkInterfaces({ Filters });
+    const { NetworkInterfaces = [] } = await ec2.describeNetworkInterfaces({ Filters });
     const own = NetworkInterfaces.find(({ Attachment }) => Attachment?.InstanceId === id);
     expect(own?.TagSet).toEqual(expect.arrayContaining(list(owned)));
     await new Promise((done) => setTimeout(done, 3000));
@@ -272,7 +262,7 @@ describe("an instance whose user data is a NodeConfig", () => {
 
   test("joins then, with the labels, the taints and the room that it says, and its instance has the node's address", async () => {
     const entry = { clusterName: "one", principalArn: arnOf("role/node"), type: "EC2_LINUX" };
-    await cloud.deployer.eks.createAccessEntry(entry);
+    await eks.createAccessEntry(entry);
     await expect.poll(async () => (await nodes.listNode()).items.length, { timeout: 120_000, interval: 1000 }).toBe(1);
     const [node] = (await nodes.listNode()).items;
     expect(node?.spec?.providerID).toBe(`aws:///us-east-1b/${id}`);
@@ -291,7 +281,6 @@ describe("an instance whose user data is a NodeConfig", () => {
   });
 
   test("uses its security group as long as it is there, and is no node any more when it is terminated", async () => {
-    const { ec2 } = cloud.deployer;
     const remove = () => ec2.deleteSecurityGroup({ GroupId: group });
     expect(await outcome(remove())).toBe("DependencyViolation");
     expect(await terminate(id)).toMatchObject({ TerminatingInstances: [{ CurrentState: { Name: "shutting-down" } }] });

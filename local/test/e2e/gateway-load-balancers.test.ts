@@ -2,32 +2,27 @@ import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { EC2, NetworkInterface } from "@aws-sdk/client-ec2";
+import type { NetworkInterface } from "@aws-sdk/client-ec2";
 import * as classic from "@aws-sdk/client-elastic-load-balancing";
 import * as v2 from "@aws-sdk/client-elastic-load-balancing-v2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../instance/command.ts";
-import { allow, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { allow, type Clients, cloud, configOf, ec2, outcome, useGatewayCloud } from "../support/gateway.ts";
 
 /** Load balancers: what they hold in a VPC, who may do what with them, and what application load balancers pass on to whom. */
 
-let cloud: GatewayCloud;
-let ec2: EC2;
 let subnet: string;
 let vpc: string;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  ({ ec2 } = cloud.deployer);
+useGatewayCloud(async () => {
   [subnet = ""] = await cloud.subnets();
   const { Subnets = [] } = await ec2.describeSubnets({ SubnetIds: [subnet] });
   vpc = Subnets[0]?.VpcId ?? "";
 });
-afterAll(() => cloud.remove());
 
-function balancing({ credentials }: Clients) {
-  const config = { endpoint: cloud.instance.awsEndpoint, region: "us-east-1", ...(credentials && { credentials }) };
-  return { classic: new classic.ElasticLoadBalancing(config), v2: new v2.ElasticLoadBalancingV2(config) };
-}
+const balancing = (by: Clients) => ({
+  classic: new classic.ElasticLoadBalancing(configOf(by)),
+  v2: new v2.ElasticLoadBalancingV2(configOf(by)),
+});
 
 const tagged = (tags: Readonly<Record<string, string>>) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 

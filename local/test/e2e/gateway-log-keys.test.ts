@@ -1,32 +1,24 @@
 import { AssociateKmsKeyCommand, CloudWatchLogs, CreateLogGroupCommand } from "@aws-sdk/client-cloudwatch-logs";
 import { KMS } from "@aws-sdk/client-kms";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { REGION } from "../../gateway/ministack.ts";
 import { logsKeyPolicy } from "../support/aws-handler-cases.ts";
-import { allow, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { allow, cloud, configOf, outcome, useGatewayCloud } from "../support/gateway.ts";
 
 const group = "/aws/eks/case/cluster";
 const arn = `arn:aws:logs:${REGION}:000000000000:log-group:${group}`;
 
-let cloud: GatewayCloud;
 let kms: KMS;
 /** Of a role with permissions in CloudWatch Logs only. */
 let logs: CloudWatchLogs;
 
 const newKey = async (Policy?: string) => (await kms.createKey({ ...(Policy && { Policy }) })).KeyMetadata?.Arn ?? "";
 
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   const clients = await cloud.roleWith("logs", allow({ Action: "logs:*" }));
-  const config = ({ credentials }: Pick<typeof clients, "credentials">) => ({
-    endpoint: cloud.instance.awsEndpoint,
-    region: REGION,
-    ...(credentials && { credentials }),
-  });
-  kms = new KMS(config(cloud.deployer));
-  logs = new CloudWatchLogs(config(clients));
+  kms = new KMS(configOf());
+  logs = new CloudWatchLogs(configOf(clients));
 });
-afterAll(() => cloud.remove());
 
 describe("the KMS key of a log group", () => {
   const associate = (kmsKeyId: string) => logs.associateKmsKey({ logGroupName: group, kmsKeyId });
@@ -66,11 +58,9 @@ describe("the KMS key of a log group", () => {
     const key = await newKey(logsKeyPolicy(REGION));
     const absent = new AssociateKmsKeyCommand({ logGroupName: "/absent", kmsKeyId: key });
     await expect(logs.send(absent)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
-    const { credentials } = await cloud.roleWith("creator", allow({ Action: "logs:CreateLogGroup" }));
-    const creator = new CloudWatchLogs({
-      ...{ endpoint: cloud.instance.awsEndpoint, region: REGION },
-      ...(credentials && { credentials }),
-    });
+    const creator = new CloudWatchLogs(
+      configOf(await cloud.roleWith("creator", allow({ Action: "logs:CreateLogGroup" }))),
+    );
     const call = new AssociateKmsKeyCommand({ logGroupName: group, kmsKeyId: key });
     await expect(creator.send(call)).rejects.toMatchObject({ name: "AccessDeniedException" });
   });

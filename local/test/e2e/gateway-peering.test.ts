@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { vpcNetwork } from "../../gateway/aws/peering.ts";
-import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { ec2, outcome, useGatewayCloud } from "../support/gateway.ts";
 
-let cloud: GatewayCloud;
 let hub: string;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   hub = await vpc("10.10.0.0/16");
 });
-afterAll(() => cloud.remove());
 
-const vpc = async (CidrBlock: string): Promise<string> =>
-  (await cloud.deployer.ec2.createVpc({ CidrBlock })).Vpc?.VpcId ?? "";
+const vpc = async (CidrBlock: string): Promise<string> => (await ec2.createVpc({ CidrBlock })).Vpc?.VpcId ?? "";
 const peer = async (VpcId: string, PeerVpcId: string): Promise<string> =>
-  (await cloud.deployer.ec2.createVpcPeeringConnection({ VpcId, PeerVpcId })).VpcPeeringConnection
-    ?.VpcPeeringConnectionId ?? "";
-const accept = (VpcPeeringConnectionId: string) =>
-  cloud.deployer.ec2.acceptVpcPeeringConnection({ VpcPeeringConnectionId });
+  (await ec2.createVpcPeeringConnection({ VpcId, PeerVpcId })).VpcPeeringConnection?.VpcPeeringConnectionId ?? "";
+const accept = (VpcPeeringConnectionId: string) => ec2.acceptVpcPeeringConnection({ VpcPeeringConnectionId });
 
 describe("VPC peering on the embedded cloud", () => {
   test("carries what both sides route to it, also when a route is replaced by it", async () => {
-    const { ec2 } = cloud.deployer;
     const spoke = await vpc("10.11.0.0/16");
     const connection = await peer(hub, spoke);
     const { RouteTables: [main] = [] } = await ec2.describeRouteTables({
@@ -45,7 +38,7 @@ describe("VPC peering on the embedded cloud", () => {
     expect(await outcome(peer(hub, "vpc-0123456789abcdef0"))).toBe("InvalidVpcID.NotFound");
     expect(await outcome(peer("vpc-0123456789abcdef0", hub))).toBe("InvalidVpcID.NotFound");
     const failed = await peer(hub, await vpc("10.10.128.0/17"));
-    const { VpcPeeringConnections = [] } = await cloud.deployer.ec2.describeVpcPeeringConnections({
+    const { VpcPeeringConnections = [] } = await ec2.describeVpcPeeringConnections({
       VpcPeeringConnectionIds: [failed],
     });
     expect(VpcPeeringConnections[0]?.Status?.Code).toBe("failed");

@@ -1,17 +1,15 @@
 import { join } from "node:path";
-import { waitUntilAddonActive } from "@aws-sdk/client-eks";
-import { CreateSecretCommand, SecretsManager } from "@aws-sdk/client-secrets-manager";
+import { SecretsManager } from "@aws-sdk/client-secrets-manager";
 import { AssumeRoleCommand } from "@aws-sdk/client-sts";
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import { supervisorOf } from "../../supervisor/client.ts";
-import { allow, arnOf, type Credentials, outcome, serviceAccountToken } from "../support/gateway.ts";
+import { allow, arnOf, type Credentials, outcome, serviceAccountToken, wait } from "../support/gateway.ts";
 import { CLUSTER, type Place, type PolicyCluster, startPolicyCluster } from "../support/policy-cluster.ts";
 import { signedCalls } from "../support/signed-call.ts";
 
 const poll = { timeout: 60_000, interval: 500 };
-const wait = { maxWaitTime: 240, minDelay: 1, maxDelay: 1 };
 const SERVICE = "pods.eks.amazonaws.com";
 const AGENT = "http://169.254.170.23/v1/credentials";
 const ADDON = { clusterName: CLUSTER, addonName: "eks-pod-identity-agent" };
@@ -108,12 +106,8 @@ beforeAll(async () => {
     ...(deployer.credentials && { credentials: deployer.credentials }),
   });
   for (const name of ["app", "other"]) {
-    const secret = new CreateSecretCommand({
-      Name: name,
-      SecretString: name,
-      Tags: [{ Key: "kubernetes-service-account", Value: name }],
-    });
-    await secrets.send(secret);
+    const Tags = [{ Key: "kubernetes-service-account", Value: name }];
+    await secrets.createSecret({ Name: name, SecretString: name, Tags });
   }
   await iam.createRole({ RoleName: "app", AssumeRolePolicyDocument: trust("app") });
   await iam.putRolePolicy({ RoleName: "app", PolicyName: "own", PolicyDocument: JSON.stringify(own) });
@@ -126,7 +120,7 @@ beforeAll(async () => {
   await cluster.kube.apply([podOf("app", "app")]);
   app = await cluster.pod("default", "app");
   await eks.createAddon(ADDON);
-  await waitUntilAddonActive({ client: eks, ...wait }, ADDON);
+  await eks.waitUntilAddonActive(ADDON, wait);
 });
 afterAll(() => cluster?.cloud.remove());
 

@@ -4,19 +4,25 @@ import {
   GetServiceQuotaCommand,
   ServiceQuotas,
 } from "@aws-sdk/client-service-quotas";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { REGION } from "../../gateway/ministack.ts";
 import { doctorPolicy, type Quota, quotas } from "../../product.ts";
-import { allow, arnOf, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import {
+  allow,
+  arnOf,
+  type Clients,
+  cloud,
+  configOf,
+  ec2,
+  eks,
+  iam,
+  outcome,
+  useGatewayCloud,
+} from "../support/gateway.ts";
 
-let cloud: GatewayCloud;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-});
-afterAll(() => cloud.remove());
+useGatewayCloud();
 
-const serviceQuotas = ({ credentials }: Clients, region = REGION) =>
-  new ServiceQuotas({ endpoint: cloud.instance.awsEndpoint, region, ...(credentials ? { credentials } : {}) });
+const serviceQuotas = (by: Clients, region = REGION) => new ServiceQuotas({ ...configOf(by), region });
 const of = ({ service, code }: Quota) => ({ ServiceCode: service, QuotaCode: code });
 const inForce = async (quota: Quota) => (await serviceQuotas(cloud.deployer).getServiceQuota(of(quota))).Quota?.Value;
 const raise = (quota: Quota, DesiredValue: number) =>
@@ -59,7 +65,6 @@ describe("Service Quotas", () => {
 
 describe("what exceeds a quota is refused with AWS's code, and made once there is room", () => {
   test("a VPC", async () => {
-    const { ec2 } = cloud.deployer;
     const make = (index: number) => ec2.createVpc({ CidrBlock: `10.${index}.0.0/16` });
     // The default VPC counts.
     const made = [];
@@ -76,7 +81,6 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
   });
 
   test("a gateway endpoint, and no interface endpoint for it", async () => {
-    const { ec2 } = cloud.deployer;
     const { Vpc } = await ec2.createVpc({ CidrBlock: "10.99.0.0/16" });
     const make = (service = "s3", more: Partial<CreateVpcEndpointCommandInput> = {}) => {
       const ServiceName = `com.amazonaws.${REGION}.${service}`;
@@ -90,7 +94,6 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
   });
 
   test("an Elastic IP, and a NAT gateway of a zone", async () => {
-    const { ec2 } = cloud.deployer;
     const allocate = () => ec2.allocateAddress({ Domain: "vpc" });
     for (const _ of [1, 2, 3, 4, 5]) await allocate();
     expect(await outcome(allocate())).toBe("AddressLimitExceeded");
@@ -108,10 +111,7 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
   // Roles are held to theirs by the same lines; a thousand of them would take minutes here.
   test("an OIDC provider, by IAM", async () => {
     const make = (index: number) =>
-      cloud.deployer.iam.createOpenIDConnectProvider({
-        Url: `https://oidc${index}.example.com`,
-        ThumbprintList: ["a".repeat(40)],
-      });
+      iam.createOpenIDConnectProvider({ Url: `https://oidc${index}.example.com`, ThumbprintList: ["a".repeat(40)] });
     for (let index = 0; index < 100; index++) await make(index);
     await expect(make(100)).rejects.toThrow("Cannot exceed quota for OpenIdConnectProvidersPerAccount: 100");
     await raise(quotas.oidcProviders, 101);
@@ -126,6 +126,6 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
       resourcesVpcConfig: { subnetIds: await cloud.subnets() },
     };
     // Refused for its role and not for the quota, which was asked for before.
-    expect(await outcome(cloud.deployer.eks.createCluster(cluster))).toBe("InvalidParameterException");
+    expect(await outcome(eks.createCluster(cluster))).toBe("InvalidParameterException");
   });
 });

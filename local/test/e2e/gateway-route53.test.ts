@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allow, type Clients, type GatewayCloud, startGatewayCloud } from "../support/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { allow, type Clients, cloud, useGatewayCloud } from "../support/gateway.ts";
 import { signedCalls } from "../support/signed-call.ts";
 
 // Route 53 is global: one name without a region, signed for us-east-1 (AWS General Reference, "Amazon Route 53 endpoints and quotas").
 const HOST = "route53.amazonaws.com";
 
-let cloud: GatewayCloud;
 let calls: ReturnType<typeof signedCalls>;
 
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   calls = signedCalls(cloud, HOST, { service: "route53", region: "us-east-1" });
 });
-afterAll(() => cloud.remove());
 
 async function call(by: Clients, method: string, path: string, body = ""): Promise<{ status: number; xml: string }> {
   const headers = { "content-type": "text/xml" };

@@ -1,19 +1,19 @@
-import { join } from "node:path";
-import { waitUntilNodegroupActive, waitUntilNodegroupDeleted } from "@aws-sdk/client-eks";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { run } from "../../instance/index.ts";
 import { ensureToolchain } from "../../toolchain/index.ts";
 import {
   adminApi,
   allow,
-  arnOf,
   type Clients,
-  type GatewayCloud,
-  startGatewayCloud,
-  trustOf,
+  cliEnvironment,
+  cloud,
+  createNodeGroup,
+  createNodeRole,
+  eks,
+  useGatewayCloud,
+  wait,
 } from "../support/gateway.ts";
 
-const wait = { maxWaitTime: 240, minDelay: 1, maxDelay: 1 };
 const group = { clusterName: "one", nodegroupName: "main" };
 const ofEks = {
   "eks:cluster-name": "one",
@@ -23,27 +23,15 @@ const ofEks = {
   "kubernetes.io/cluster/one": "owned",
 };
 
-let cloud: GatewayCloud;
 let aws: string;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   aws = (await ensureToolchain()).bin("aws");
   await cloud.cluster("one");
 });
-afterAll(() => cloud.remove());
 
 /** A call of Auto Scaling by the aws CLI, as `by`. */
-async function autoscaling({ credentials }: Clients, ...args: string[]) {
-  const env = {
-    PATH: `${join(aws, "..")}:${process.env["PATH"] ?? ""}`,
-    HOME: cloud.instance.dir,
-    AWS_ENDPOINT_URL: cloud.instance.awsEndpoint,
-    AWS_DEFAULT_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: credentials?.accessKeyId ?? "",
-    AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "",
-    ...(credentials?.sessionToken === undefined ? {} : { AWS_SESSION_TOKEN: credentials.sessionToken }),
-  };
-  const said = await run([aws, "autoscaling", ...args, "--output", "json"], { env });
+async function autoscaling(by: Clients, ...args: string[]) {
+  const said = await run([aws, "autoscaling", ...args, "--output", "json"], { env: cliEnvironment(aws, by) });
   return said.trim() === "" ? {} : JSON.parse(said);
 }
 const groups = async () => (await autoscaling(cloud.deployer, "describe-auto-scaling-groups")).AutoScalingGroups;
@@ -56,13 +44,9 @@ const instancesOf = (scaling: { Instances: { AvailabilityZone: string; InstanceI
 
 describe("the Auto Scaling group of a node group", () => {
   test("has EKS's tags, which instances get, the sizes of the node group, and its nodes as instances", async () => {
-    const { iam, eks } = cloud.deployer;
-    const AssumeRolePolicyDocument = trustOf({ Service: "ec2.amazonaws.com" });
-    await iam.createRole({ RoleName: "node", AssumeRolePolicyDocument });
-    const scalingConfig = { minSize: 1, desiredSize: 1, maxSize: 3 };
+    await createNodeRole();
     const subnets = await cloud.subnets();
-    await eks.createNodegroup({ ...group, nodeRole: arnOf("role/node"), subnets, scalingConfig });
-    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+    await createNodeGroup(group, { scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 3 } });
     const { nodegroup } = await eks.describeNodegroup(group);
     const found = await groups();
     expect(found).toMatchObject([
@@ -94,10 +78,9 @@ describe("the Auto Scaling group of a node group", () => {
     await expect(add(own, name, "another")).rejects.toThrow("AccessDenied");
     expect(tagsOf((await groups())[0])).toEqual(ofEks);
     await add(own, name);
-    const { eks } = cloud.deployer;
     const scalingConfig = { minSize: 1, desiredSize: 2, maxSize: 3 };
     await eks.updateNodegroupConfig({ ...group, scalingConfig });
-    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+    await eks.waitUntilNodegroupActive(group, wait);
     const [scaled] = await groups();
     expect(scaled).toMatchObject({ AutoScalingGroupName: name, DesiredCapacity: 2 });
     expect(tagsOf(scaled)).toEqual({ ...ofEks, team: "payments" });
@@ -106,9 +89,8 @@ describe("the Auto Scaling group of a node group", () => {
   });
 
   test("goes with the node group", async () => {
-    const { eks } = cloud.deployer;
     await eks.deleteNodegroup(group);
-    await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
+    await eks.waitUntilNodegroupDeleted(group, wait);
     expect(await groups()).toEqual([]);
   });
 });

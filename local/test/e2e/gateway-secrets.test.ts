@@ -1,20 +1,11 @@
 import { SecretsManager } from "@aws-sdk/client-secrets-manager";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { REGION } from "../../gateway/ministack.ts";
-import { type GatewayCloud, startGatewayCloud } from "../support/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { configOf, useGatewayCloud } from "../support/gateway.ts";
 
-let cloud: GatewayCloud;
 let secrets: SecretsManager;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  const { credentials } = cloud.deployer;
-  secrets = new SecretsManager({
-    endpoint: cloud.instance.awsEndpoint,
-    region: REGION,
-    ...(credentials ? { credentials } : {}),
-  });
+useGatewayCloud(async () => {
+  secrets = new SecretsManager(configOf());
 });
-afterAll(() => cloud.remove());
 
 const Name = "fleet/git/gitops-system";
 const create = () => secrets.createSecret({ Name, SecretString: "x" });

@@ -2,10 +2,10 @@ import {
   DescribeTransitGatewayVpcAttachmentsCommand,
   GetTransitGatewayRouteTableAssociationsCommand,
 } from "@aws-sdk/client-ec2";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { poll } from "../../aws/poll.ts";
 import { crossplanePolicies, fleetTag, sharedNetworkTag } from "../../product.ts";
-import { type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { type Clients, cloud, outcome, useGatewayCloud } from "../support/gateway.ts";
 import { addTransitGateway } from "../support/transit-gateways.ts";
 
 /** Transit gateways of a company, in the account of the fleet and in another one. */
@@ -18,12 +18,10 @@ const tagged = (ResourceType: "vpc" | "subnet" | "route-table" | "transit-gatewa
   TagSpecifications: [{ ResourceType, Tags: own }],
 });
 
-let cloud: GatewayCloud;
 let company: Clients;
 /** Crossplane's rights in the fleet's account. */
 let crossplane: Clients;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   company = await cloud.account(OTHER);
   const { clusters, roles } = crossplanePolicies({
     ...{ partition: "aws", accountId: "000000000000", region: "us-east-1", dnsSuffix: "amazonaws.com", fleet: FLEET },
@@ -33,7 +31,6 @@ beforeAll(async () => {
   const Statement = [...clusters.Statement, ...linkedRoles];
   crossplane = await cloud.roleWith("crossplane", { Version: "2012-10-17", Statement });
 });
-afterAll(() => cloud.remove());
 
 /** A VPC with a subnet and a route table, as the fleet makes it. */
 async function network({ ec2 }: Clients, CidrBlock = "10.64.0.0/18") {

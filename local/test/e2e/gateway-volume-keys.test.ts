@@ -1,11 +1,11 @@
 import { KMS } from "@aws-sdk/client-kms";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { launchedInstances } from "../../gateway/aws/instances.ts";
 import { publicParameters } from "../../gateway/eks/node-releases.ts";
 import { ensureGatewayKey, rootCredentials } from "../../gateway/key.ts";
 import { ministackEndpoint, REGION } from "../../gateway/ministack.ts";
 import { ownKeysOfRole } from "../../product.ts";
-import { allow, arnOf, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { allow, arnOf, type Clients, cloud, configOf, ec2, outcome, useGatewayCloud } from "../support/gateway.ts";
 
 const image =
   publicParameters()["/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id"];
@@ -13,7 +13,6 @@ const autoScaling = arnOf("role/aws-service-role/autoscaling.amazonaws.com/AWSSe
 const inUse = "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state";
 const refused = "Client.InternalError: Client error on launch";
 
-let cloud: GatewayCloud;
 let kms: KMS;
 let key: string;
 /** A role with all rights in EC2 and none in KMS, and one with those of the fleet's roles besides. */
@@ -21,18 +20,15 @@ let without: Clients;
 let within: Clients;
 
 const newKey = async () => (await kms.createKey({})).KeyMetadata?.Arn ?? "";
-const deployer = () => cloud.deployer.ec2;
+const deployer = () => ec2;
 
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  const { credentials } = cloud.deployer;
-  kms = new KMS({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials && { credentials }) });
+useGatewayCloud(async () => {
+  kms = new KMS(configOf());
   key = await newKey();
   await cloud.subnets();
   without = await cloud.roleWith("without", allow({ Action: "ec2:*" }));
   within = await cloud.roleWith("within", allow({ Action: "ec2:*" }, ...ownKeysOfRole([key])));
 });
-afterAll(() => cloud.remove());
 
 async function volume({ ec2 }: Pick<Clients, "ec2">, over: object = {}): Promise<{ id: string; state: string }> {
   const AvailabilityZone = "us-east-1a";

@@ -1,19 +1,13 @@
-import type { EC2 } from "@aws-sdk/client-ec2";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { expect, test } from "vitest";
+import { ec2, outcome, useGatewayCloud } from "../support/gateway.ts";
 
 /** Further blocks of a VPC. */
 
 const BLOCK = "100.64.0.0/16";
-let cloud: GatewayCloud;
-let ec2: EC2;
 let VpcId: string | undefined;
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
-  ({ ec2 } = cloud.deployer);
+useGatewayCloud(async () => {
   VpcId = (await ec2.createVpc({ CidrBlock: "10.64.0.0/18" })).Vpc?.VpcId;
 });
-afterAll(() => cloud.remove());
 
 const associate = (CidrBlock: string) => ec2.associateVpcCidrBlock({ VpcId, CidrBlock });
 const disassociate = (AssociationId: string | undefined) => outcome(ec2.disassociateVpcCidrBlock({ AssociationId }));

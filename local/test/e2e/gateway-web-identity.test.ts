@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { SecretsManager } from "@aws-sdk/client-secrets-manager";
 import { AssumeRoleWithWebIdentityCommand } from "@aws-sdk/client-sts";
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { REGION } from "../../gateway/ministack.ts";
 import {
   adminApi,
@@ -13,24 +13,23 @@ import {
   arnOf,
   type Clients,
   type Credentials,
-  type GatewayCloud,
+  cloud,
+  configOf,
+  iam,
   outcome,
   serviceAccountToken,
-  startGatewayCloud,
+  useGatewayCloud,
 } from "../support/gateway.ts";
 
 const STS = "sts.amazonaws.com";
-let cloud: GatewayCloud;
 let anybody: Clients;
 let issuer: string;
 let ownSecret: string;
 
-beforeAll(async () => {
-  cloud = await startGatewayCloud();
+useGatewayCloud(async () => {
   anybody = cloud.as(undefined);
   issuer = await cloud.cluster("one");
   const other = await cloud.cluster("two");
-  const { iam } = cloud.deployer;
   for (const Url of [issuer, other]) await iam.createOpenIDConnectProvider({ Url, ClientIDList: [STS] });
   // Not the account `default`: the controller manager makes it at a time of its own.
   for (const [cluster, name] of [
@@ -54,7 +53,6 @@ beforeAll(async () => {
     PolicyDocument: JSON.stringify(allow({ Action: "secretsmanager:GetSecretValue", Resource: ownSecret })),
   });
 });
-afterAll(() => cloud.remove());
 
 function trust(): object {
   const host = issuer.replace("https://", "");
@@ -71,8 +69,7 @@ function trust(): object {
   };
 }
 
-const secretsOf = (credentials: Credentials) =>
-  new SecretsManager({ endpoint: cloud.instance.awsEndpoint, region: REGION, credentials });
+const secretsOf = (credentials: Credentials) => new SecretsManager(configOf({ credentials }));
 
 const assumeWith = (WebIdentityToken: string, extra: object = {}) =>
   anybody.sts.assumeRoleWithWebIdentity({

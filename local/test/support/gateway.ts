@@ -1,11 +1,12 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { EC2 } from "@aws-sdk/client-ec2";
-import { EKS, waitUntilClusterActive } from "@aws-sdk/client-eks";
+import { type CreateNodegroupCommandInput, EKS } from "@aws-sdk/client-eks";
 import { IAM } from "@aws-sdk/client-iam";
 import { STS } from "@aws-sdk/client-sts";
 import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import { afterAll, beforeAll } from "vitest";
 import { profileOf } from "../../cli/aws.ts";
 import { adminKubeconfig, removeAll } from "../../clusters/index.ts";
 import { ensureInstanceCa } from "../../gateway/ca.ts";
@@ -71,6 +72,33 @@ export const trustOf = (principal: object): string =>
     Version: "2012-10-17",
     Statement: [{ Effect: "Allow", Principal: principal, Action: "sts:AssumeRole" }],
   });
+
+/** How long waiters of the SDK wait, and how often they look. */
+export const wait = { maxWaitTime: 240, minDelay: 1, maxDelay: 1 };
+
+/** The cloud of a test file, and its deployer's clients. {@link useGatewayCloud} sets them. */
+export let cloud: GatewayCloud;
+export let ec2: EC2;
+export let eks: EKS;
+export let iam: IAM;
+export let sts: STS;
+
+/** Starts a cloud before the tests of a file, prepares it, and removes it after them. */
+export function useGatewayCloud(prepare?: () => Promise<unknown>): void {
+  beforeAll(async () => {
+    cloud = await startGatewayCloud();
+    ({ ec2, eks, iam, sts } = cloud.deployer);
+    await prepare?.();
+  });
+  afterAll(() => cloud.remove());
+}
+
+/** The settings of a client that calls as this principal. */
+export const configOf = ({ credentials }: Pick<Clients, "credentials"> = cloud.deployer) => ({
+  endpoint: cloud.instance.awsEndpoint,
+  region: REGION,
+  ...(credentials && { credentials }),
+});
 
 export async function startGatewayCloud(): Promise<GatewayCloud> {
   const toolchain = await ensureToolchain();
@@ -174,12 +202,36 @@ async function makeCluster(cloud: GatewayCloud, name: string, version: string): 
     accessConfig: { authenticationMode: "API" },
     bootstrapSelfManagedAddons: false,
   });
-  const { reason } = await waitUntilClusterActive(
-    { client: eks, maxWaitTime: 240, minDelay: 1, maxDelay: 1 },
-    { name },
-  );
+  const { reason } = await eks.waitUntilClusterActive({ name }, wait);
   return (reason as { cluster: { identity: { oidc: { issuer: string } } } }).cluster.identity.oidc.issuer;
 }
+
+/** The role of nodes, which node groups need. */
+export const createNodeRole = (by: Clients = cloud.deployer) =>
+  by.iam.createRole({ RoleName: "node", AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }) });
+
+/** Creates a node group of one node, or with these settings, and waits until it is active. */
+export async function createNodeGroup(
+  group: { readonly clusterName: string; readonly nodegroupName: string },
+  over: Partial<CreateNodegroupCommandInput> = {},
+  on: GatewayCloud = cloud,
+) {
+  const scalingConfig = { minSize: 1, desiredSize: 1, maxSize: 1 };
+  const subnets = await on.subnets();
+  await on.deployer.eks.createNodegroup({ nodeRole: arnOf("role/node"), subnets, scalingConfig, ...over, ...group });
+  return on.deployer.eks.waitUntilNodegroupActive(group, wait);
+}
+
+/** The environment in which the aws CLI calls the cloud as this principal. */
+export const cliEnvironment = (aws: string, { credentials }: Clients) => ({
+  PATH: `${dirname(aws)}:${process.env["PATH"] ?? ""}`,
+  HOME: cloud.instance.dir,
+  AWS_ENDPOINT_URL: cloud.instance.awsEndpoint,
+  AWS_DEFAULT_REGION: REGION,
+  AWS_ACCESS_KEY_ID: credentials?.accessKeyId ?? "",
+  AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "",
+  ...(credentials?.sessionToken === undefined ? {} : { AWS_SESSION_TOKEN: credentials.sessionToken }),
+});
 
 /** The API of a cluster as its administrator, past every access entry. */
 export function adminApi(instance: Instance, cluster: string): CoreV1Api {

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { waitUntilAddonActive, waitUntilNodegroupActive } from "@aws-sdk/client-eks";
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { adminKubeconfig } from "../../clusters/index.ts";
 import { kubeApi } from "../../gateway/eks/kube.ts";
 import type { KubeApi } from "../../gateway/eks/runtime.ts";
 import type { NodeAddresses } from "../../instance/addresses.ts";
-import { arnOf, type GatewayCloud, startGatewayCloud, trustOf } from "./gateway.ts";
+import { createNodeGroup, createNodeRole, type GatewayCloud, startGatewayCloud, wait } from "./gateway.ts";
 import { type Network, networkAt, nodeOf, nodePath, podNetwork } from "./pod-network.ts";
 
 /** EKS name of the cluster. */
 export const CLUSTER = "one";
-const wait = { maxWaitTime: 240, minDelay: 1, maxDelay: 1 };
 const vpcCni = { clusterName: CLUSTER, addonName: "vpc-cni" };
 
 /** A place in the network. */
@@ -44,17 +42,13 @@ export async function startPolicyCluster(): Promise<PolicyCluster> {
 
 async function build(cloud: GatewayCloud): Promise<PolicyCluster> {
   const { instance, deployer } = cloud;
-  const { eks, iam } = deployer;
+  const { eks } = deployer;
   await cloud.cluster(CLUSTER);
-  await iam.createRole({ RoleName: "node", AssumeRolePolicyDocument: trustOf({ Service: "ec2.amazonaws.com" }) });
-  const group = { clusterName: CLUSTER, nodegroupName: "main" };
-  const size = { minSize: 1, desiredSize: 1, maxSize: 1 };
-  const subnets = await cloud.subnets();
-  await eks.createNodegroup({ ...group, nodeRole: arnOf("role/node"), subnets, scalingConfig: size });
-  await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+  await createNodeRole(deployer);
+  await createNodeGroup({ clusterName: CLUSTER, nodegroupName: "main" }, {}, cloud);
   const coredns = { clusterName: CLUSTER, addonName: "coredns" };
   await eks.createAddon(coredns);
-  await waitUntilAddonActive({ client: eks, ...wait }, coredns);
+  await eks.waitUntilAddonActive(coredns, wait);
   const kube = await kubeApi(adminKubeconfig(instance, CLUSTER));
   const ready = async (what: string, isIt: (pod: V1Pod) => boolean): Promise<Place> => {
     for (let tries = 0; tries < 240; tries++) {
@@ -79,7 +73,7 @@ async function build(cloud: GatewayCloud): Promise<PolicyCluster> {
       if (added) await eks.updateAddon(settings);
       else await eks.createAddon(settings);
       added = true;
-      await waitUntilAddonActive({ client: eks, ...wait }, vpcCni);
+      await eks.waitUntilAddonActive(vpcCni, wait);
     },
   };
 }
