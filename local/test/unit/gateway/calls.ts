@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import type { HttpRequest, HttpResponse } from "../../../gateway/aws/http.ts";
 import type { Authorizer } from "../../../gateway/aws/rest-api.ts";
 import { gatewayKey } from "../../../gateway/key.ts";
@@ -9,6 +10,12 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: the shapes differ by operation, the tests say what they expect.
   readonly body: any;
 }
+
+/** What an answer with this exception matches, whose message contains or matches that. */
+export const refusal = (error: string, message: string | RegExp) => ({
+  error,
+  body: { message: typeof message === "string" ? expect.stringContaining(message) : expect.stringMatching(message) },
+});
 
 /** What ministack is asked to authorize. */
 export interface Asked {

@@ -32,8 +32,7 @@ beforeEach(async () => {
   eks = await fakeEks();
   assumed = [];
   refusal = undefined;
-  for (const name of ["hub", "other"]) await eks.call("POST", "/clusters", clusterBody(name));
-  await eks.settle();
+  for (const name of ["hub", "other"]) await eks.finish("POST", "/clusters", clusterBody(name));
   const body = { namespace: "apps", serviceAccount: "app", roleArn: roleArn("pod") };
   const { association } = (await eks.call("POST", "/clusters/hub/pod-identity-associations", body)).body;
   associationId = association.associationId;

@@ -1,16 +1,9 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { inScope } from "../../../../gateway/eks/cluster-objects/access.ts";
 import { corefile } from "../../../../gateway/eks/cluster-objects/coredns.ts";
-import { clusterBody, type FakeEks, fakeEks, removeStores, roleArn } from "./fakes.ts";
+import { eks, roleArn, useEks, withCluster } from "./fakes.ts";
 
-afterAll(removeStores);
-
-let eks: FakeEks;
-beforeEach(async () => {
-  eks = await fakeEks();
-  await eks.call("POST", "/clusters", clusterBody("hub"));
-  await eks.settle();
-});
+useEks(withCluster);
 
 const ENTRY = `/clusters/hub/access-entries/${encodeURIComponent(roleArn("viewer"))}`;
 const VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy";
@@ -70,7 +63,7 @@ describe("access policies", () => {
     await associate({ type: "namespace", namespaces: ["team-*"] });
     const bindings = () => [...eks.clusters.objects.keys()].filter((key) => key.startsWith("hub/RoleBinding/"));
     await expect.poll(bindings).toEqual([expect.stringMatching(/^hub\/RoleBinding\/team-a\/eks:access-policy:/)]);
-    expect((await eks.call("GET", `${ENTRY}/access-policies`)).body.associatedAccessPolicies).toMatchObject([
+    expect((await eks.get(`${ENTRY}/access-policies`)).associatedAccessPolicies).toMatchObject([
       { policyArn: VIEW, accessScope: { type: "namespace", namespaces: ["team-*"] } },
     ]);
     await eks.call("DELETE", `${ENTRY}/access-policies/${encodeURIComponent(VIEW)}`);

@@ -1,13 +1,8 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { EMPTY_SECONDS } from "../../../../gateway/eks/reconcile/auto-nodes.ts";
-import { clusterBody, type FakeEks, fakeEks, removeStores, roleArn } from "./fakes.ts";
+import { clusterBody, eks, roleArn, useEks } from "./fakes.ts";
 
-afterAll(removeStores);
-
-let eks: FakeEks;
-beforeEach(async () => {
-  eks = await fakeEks();
-});
+useEks();
 
 const on = { enabled: true };
 const auto = (over: object = {}) => ({
@@ -20,7 +15,7 @@ const auto = (over: object = {}) => ({
 });
 const create = (over: object = {}) => eks.call("POST", "/clusters", clusterBody("hub", auto(over)));
 const update = (body: object) => eks.call("POST", "/clusters/hub/update-config", body);
-const cluster = async () => (await eks.call("GET", "/clusters/hub")).body.cluster;
+const cluster = async () => (await eks.get("/clusters/hub")).cluster;
 
 const together = /all either fully enabled or fully disabled/;
 
@@ -169,8 +164,7 @@ describe("its nodes", () => {
     await look();
     place("app");
     eks.clusters.budgeted.add("app");
-    await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
-    await eks.settle();
+    await eks.finish("POST", "/clusters/hub/updates", { version: "1.35" });
     await look();
     expect(nodes()).toHaveLength(1);
     expect(eks.clusters.evicted).toContain("app");

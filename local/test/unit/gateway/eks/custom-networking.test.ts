@@ -1,14 +1,7 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
-import { clusterBody, type FakeEks, fakeEks, removeStores } from "./fakes.ts";
+import { expect, test } from "vitest";
+import { eks, useEks, withCluster } from "./fakes.ts";
 
-afterAll(removeStores);
-
-let eks: FakeEks;
-beforeEach(async () => {
-  eks = await fakeEks();
-  await eks.call("POST", "/clusters", clusterBody("hub"));
-  await eks.settle();
-});
+useEks(withCluster);
 
 const subnets = { "us-east-1a": { id: "subnet-0123456789abcdef0", securityGroups: ["sg-0123456789abcdef0"] } };
 const create = (values: object) =>

@@ -1,16 +1,10 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { type FakeEks, fakeEks, removeStores, withNodes } from "./fakes.ts";
+import { describe, expect, test } from "vitest";
+import { eks, useEks, withNodes } from "./fakes.ts";
 
-afterAll(removeStores);
-
-let eks: FakeEks;
-beforeEach(async () => {
-  eks = await fakeEks();
-  await withNodes(eks);
-});
+useEks(withNodes);
 
 const GROUP = "/clusters/hub/node-groups/main";
-const group = async () => (await eks.call("GET", GROUP)).body.nodegroup;
+const group = async () => (await eks.get(GROUP)).nodegroup;
 /** Name of the node that comes next. */
 const NEXT = "ip-100-64-0-6.ec2.internal";
 const instances = () => [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
@@ -36,19 +30,17 @@ async function later(seconds = 0): Promise<void> {
 
 /** A version update that runs, with what it was asked for. */
 async function begin(body: object): Promise<() => Promise<{ status: string; errors: unknown[] }>> {
-  await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
-  await eks.settle();
+  await eks.finish("POST", "/clusters/hub/updates", { version: "1.35" });
   const { update } = (await eks.call("POST", `${GROUP}/update-version`, body)).body;
   await eks.settle();
-  return async () => (await eks.call("GET", `/clusters/hub/updates/${update.id}?nodegroupName=main`)).body.update;
+  return async () => (await eks.get(`/clusters/hub/updates/${update.id}?nodegroupName=main`)).update;
 }
 
 describe("deleting a node group", () => {
   test("evicts the pods and waits until they are gone, with its nodes closed to new ones", async () => {
     const [first] = nodes();
     run("shop-1", first, { budgeted: true });
-    await eks.call("DELETE", GROUP);
-    await eks.settle();
+    await eks.finish("DELETE", GROUP);
     expect(node(first)).toMatchObject({ spec: { unschedulable: true } });
     expect(eks.clusters.evicted).toContain("shop-1");
     expect(nodes()).toEqual([first]);
@@ -62,8 +54,7 @@ describe("deleting a node group", () => {
 
   test("goes on after five minutes although a budget holds pods", async () => {
     run("shop-1", nodes()[0], { budgeted: true });
-    await eks.call("DELETE", GROUP);
-    await eks.settle();
+    await eks.finish("DELETE", GROUP);
     await later(299);
     expect((await group()).status).toBe("DELETING");
     await later(1);
@@ -77,8 +68,7 @@ describe("deleting a node group", () => {
     run("static", first, { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } });
     run("going", first, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
     run("elsewhere", "another-node");
-    await eks.call("DELETE", GROUP);
-    await eks.settle();
+    await eks.finish("DELETE", GROUP);
     expect(eks.clusters.evicted).toEqual([]);
     expect(nodes()).toEqual([first]);
     eks.clusters.objects.delete("hub/Pod/shop/going");
@@ -162,8 +152,7 @@ describe("a version update", () => {
   });
 
   test("of as many nodes as a cluster can have drains without another one first", async () => {
-    await eks.call("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 4, maxSize: 4 } });
-    await eks.settle();
+    await eks.finish("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 4, maxSize: 4 } });
     const before = instances();
     run("shop-1", nodes()[0], { budgeted: true });
     const update = await begin({ version: "1.35" });
@@ -217,8 +206,7 @@ describe("a version update", () => {
 
   test("that begins while a degraded group recovers replaces its nodes all the same", async () => {
     const [first = ""] = nodes();
-    await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
-    await eks.settle();
+    await eks.finish("POST", "/clusters/hub/updates", { version: "1.35" });
     eks.clusters.notReady.add(first);
     await eks.call("POST", `${GROUP}/update-config`, { labels: { addOrUpdateLabels: { team: "a" } } });
     await later();
@@ -240,7 +228,7 @@ describe("a version update", () => {
     };
     eks.clusters.of = () => ({ ...cluster, kube });
     await later();
-    const update = async () => (await eks.call("GET", `/clusters/hub/updates/${id}?nodegroupName=main`)).body.update;
+    const update = async () => (await eks.get(`/clusters/hub/updates/${id}?nodegroupName=main`)).update;
     await expect.poll(async () => (await update()).status).toBe("Successful");
     expect(instances().filter((each) => before.includes(each))).toEqual([]);
   });

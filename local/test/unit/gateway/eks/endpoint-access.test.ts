@@ -1,27 +1,20 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { changesReach } from "../../../../gateway/eks/endpoint-access.ts";
-import { clusterBody, type FakeEks, fakeEks, removeStores, roleArn } from "./fakes.ts";
-
-afterAll(removeStores);
+import { clusterBody, eks, roleArn, useEks } from "./fakes.ts";
 
 const HUB = "100.64.254.1";
 /** Where nodes and pods come from. */
 const [HUB_NODES, SPOKE_NODES] = ["100.64.0.0/21", "100.64.8.0/21"];
 
-let eks: FakeEks;
-beforeEach(async () => {
-  eks = await fakeEks();
-});
+useEks();
 
 const create = async (name: string, subnetIds: string[], access: object) => {
-  await eks.call("POST", "/clusters", clusterBody(name, { resourcesVpcConfig: { subnetIds, ...access } }));
-  await eks.settle();
+  await eks.finish("POST", "/clusters", clusterBody(name, { resourcesVpcConfig: { subnetIds, ...access } }));
 };
 const hub = (access: object) => create("hub", ["subnet-a", "subnet-b"], access);
 const spoke = (access: object) => create("spoke", ["subnet-other-a", "subnet-other"], access);
 const update = async (access: object) => {
-  await eks.call("POST", "/clusters/hub/update-config", { resourcesVpcConfig: access });
-  await eks.settle();
+  await eks.finish("POST", "/clusters/hub/update-config", { resourcesVpcConfig: access });
 };
 
 /** Which blocks an endpoint admits; what it does not name is not admitted. */
@@ -185,8 +178,7 @@ describe("from one cluster to another", () => {
       if (failures++ === 0) throw new Error("nft failed");
       return filter(endpoints);
     };
-    await eks.call("DELETE", "/clusters/spoke");
-    await eks.settle();
+    await eks.finish("DELETE", "/clusters/spoke");
     await expect.poll(() => eks.clusters.endpoints.map(({ address }) => address)).toEqual([HUB]);
     expect(eks.errors).toEqual(["spoke: nft failed"]);
   });
@@ -194,8 +186,7 @@ describe("from one cluster to another", () => {
   test("a cluster that is gone is forgotten", async () => {
     await hub(access);
     await spoke(access);
-    await eks.call("DELETE", "/clusters/spoke");
-    await eks.settle();
+    await eks.finish("DELETE", "/clusters/spoke");
     expect(eks.clusters.endpoints.map(({ address }) => address)).toEqual([HUB]);
   });
 });

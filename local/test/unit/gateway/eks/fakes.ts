@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeEach } from "vitest";
 import type { LaunchedInstance } from "../../../../gateway/aws/instances.ts";
 import type { AwsLookups } from "../../../../gateway/aws/lookups.ts";
 import type { PeeredRoute } from "../../../../gateway/aws/peering.ts";
@@ -141,6 +142,10 @@ export interface FakeEks {
   /** Seconds since 1970; moves when a test moves it. */
   clock: number;
   call(method: string, path: string, body?: object, caller?: string): Promise<Answer>;
+  /** The body of the answer to a GET. */
+  get(path: string): Promise<Answer["body"]>;
+  /** Calls, and lets background work come to rest. */
+  finish: FakeEks["call"];
   /** Lets background work come to rest. */
   settle(): Promise<void>;
   /** Looks at the account's instances, as the gateway does when one starts or ends; says when it looks again. */
@@ -154,6 +159,18 @@ export interface FakeEks {
   /** Has a change of the network seen, as the gateway does after calls of EC2. */
   keepEndpoints(): Promise<void>;
   worker: WorkQueue;
+}
+
+/** The API of a test file, made before each test by {@link useEks}. */
+export let eks: FakeEks;
+
+/** Makes the API before each test of a file, and prepares it. */
+export function useEks(prepare?: (eks: FakeEks) => Promise<unknown>): void {
+  beforeEach(async () => {
+    eks = await fakeEks();
+    await prepare?.(eks);
+  });
+  afterAll(removeStores);
 }
 
 export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "folder">> = {}): Promise<FakeEks> {
@@ -213,6 +230,12 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
       await eks.worker.idle();
     },
     call: (method, path, body, caller = CALLER) => call(method, path, body, { caller }),
+    get: async (path) => (await eks.call("GET", path)).body,
+    finish: async (...request) => {
+      const answer = await eks.call(...request);
+      await eks.settle();
+      return answer;
+    },
   };
   workers.push(eks.worker);
   return eks;
@@ -228,15 +251,16 @@ export const clusterBody = (name: string, over: object = {}): object => ({
   ...over,
 });
 
+/** An active cluster. */
+export const withCluster = (api: FakeEks, name = "hub") => api.finish("POST", "/clusters", clusterBody(name));
+
 /** An active cluster with a node group `main` of one node. */
-export async function withNodes(eks: FakeEks, name = "hub"): Promise<void> {
-  await eks.call("POST", "/clusters", clusterBody(name));
-  await eks.settle();
-  await eks.call("POST", `/clusters/${name}/node-groups`, {
+export async function withNodes(api: FakeEks, name = "hub"): Promise<void> {
+  await withCluster(api, name);
+  await api.finish("POST", `/clusters/${name}/node-groups`, {
     nodegroupName: "main",
     nodeRole: roleArn("node"),
     subnets: ["subnet-a", "subnet-b"],
     scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 3 },
   });
-  await eks.settle();
 }

@@ -18,11 +18,11 @@ async function cluster({ onDemand = 5, spot = 5 } = {}): Promise<FakeEks> {
   await withNodes(eks);
   return eks;
 }
-const group = async (eks: FakeEks, path = SECOND) => (await eks.call("GET", path)).body.nodegroup;
+const group = async (eks: FakeEks, path = SECOND) => (await eks.get(path)).nodegroup;
 const launched = (eks: FakeEks): number => eks.store.get("hub").nodegroups["second"]?.nodes.length ?? 0;
 
 async function create(eks: FakeEks, desiredSize: number, over: object = {}): Promise<void> {
-  await eks.call("POST", "/clusters/hub/node-groups", {
+  await eks.finish("POST", "/clusters/hub/node-groups", {
     nodegroupName: "second",
     nodeRole: roleArn("node"),
     subnets: ["subnet-a"],
@@ -30,7 +30,6 @@ async function create(eks: FakeEks, desiredSize: number, over: object = {}): Pro
     instanceTypes: ["m6i.large"],
     ...over,
   });
-  await eks.settle();
 }
 async function later(eks: FakeEks, seconds: number): Promise<void> {
   eks.clock += seconds;
@@ -77,13 +76,11 @@ describe("nodes that take vCPUs", () => {
 
   it("fails an update that finds no room for a new node, and keeps the old nodes", async () => {
     const eks = await cluster({ onDemand: 2 });
-    await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
-    await eks.settle();
+    await eks.finish("POST", "/clusters/hub/updates", { version: "1.35" });
     const main = "/clusters/hub/node-groups/main";
-    const { body } = await eks.call("POST", `${main}/update-version`, { version: "1.35" });
-    await eks.settle();
+    const { body } = await eks.finish("POST", `${main}/update-version`, { version: "1.35" });
     await later(eks, 75);
-    const { update } = (await eks.call("GET", `/clusters/hub/updates/${body.update.id}?nodegroupName=main`)).body;
+    const { update } = await eks.get(`/clusters/hub/updates/${body.update.id}?nodegroupName=main`);
     expect(update).toMatchObject({
       status: "Failed",
       errors: [{ errorCode: "NodeCreationFailure", errorMessage: expect.stringContaining("limit of 2") }],

@@ -1,13 +1,7 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { type FakeEks, fakeEks, removeStores, withNodes } from "./fakes.ts";
+import { describe, expect, test } from "vitest";
+import { eks, fakeEks, useEks, withNodes } from "./fakes.ts";
 
-afterAll(removeStores);
-
-let eks: FakeEks;
-beforeEach(async () => {
-  eks = await fakeEks();
-  await withNodes(eks);
-});
+useEks(withNodes);
 
 const ADDON = "/clusters/hub/addons/vpc-cni";
 const on = '{"enableNetworkPolicy":"true"}';
@@ -40,7 +34,7 @@ describe("the nodes of a cluster enforce NetworkPolicies", () => {
     const release = eks.clusters.hold();
     await create(on);
     await new Promise((done) => setTimeout(done, 20));
-    const status = async () => (await eks.call("GET", ADDON)).body.addon.status;
+    const status = async () => (await eks.get(ADDON)).addon.status;
     expect([await status(), ...eks.clusters.enforcing]).toEqual(["CREATING"]);
     release();
     expect([...(await enforcing()), await status()]).toEqual(["hub/0", "ACTIVE"]);

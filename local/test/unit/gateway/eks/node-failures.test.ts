@@ -1,13 +1,7 @@
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { type FakeEks, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { eks, roleArn, useEks, withNodes } from "./fakes.ts";
 
-afterAll(removeStores);
-
-let eks: FakeEks;
-beforeEach(async () => {
-  eks = await fakeEks();
-  await withNodes(eks);
-});
+useEks(withNodes);
 
 const SECOND = "/clusters/hub/node-groups/second";
 /** Name of the node that comes next. */
@@ -21,17 +15,16 @@ const reason =
   "Instances failed to join the kubernetes cluster. process hub.1.kubelet did not start: it ended before it was ready (exit code 1). " +
   'Log: /logs/hub.1.kubelet.log: "command failed" err="no such field"';
 
-const group = async (path = SECOND) => (await eks.call("GET", path)).body.nodegroup;
+const group = async (path = SECOND) => (await eks.get(path)).nodegroup;
 const instances = async () =>
   ((await eks.store.get("hub").nodegroups["second"]?.nodes) ?? []).map((node) => node.instanceId);
 async function create(): Promise<void> {
-  await eks.call("POST", "/clusters/hub/node-groups", {
+  await eks.finish("POST", "/clusters/hub/node-groups", {
     nodegroupName: "second",
     nodeRole: roleArn("node"),
     subnets: ["subnet-a"],
     scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
   });
-  await eks.settle();
 }
 async function later(seconds: number): Promise<void> {
   eks.clock += seconds;
@@ -106,16 +99,15 @@ describe("a node group", () => {
   it("fails its update when a new node fails to start", async () => {
     await create();
     eks.clusters.unstartable.set("ip-100-64-0-10.ec2.internal", failure);
-    const { body } = await eks.call("POST", "/clusters/hub/node-groups/main/update-config", {
+    const { body } = await eks.finish("POST", "/clusters/hub/node-groups/main/update-config", {
       scalingConfig: { desiredSize: 2 },
     });
-    await eks.settle();
     await later(75);
     expect(await group("/clusters/hub/node-groups/main")).toMatchObject({
       status: "DEGRADED",
       health: { issues: [{ code: "NodeCreationFailure", resourceIds: [expect.stringMatching(/^i-/)] }] },
     });
-    const { update } = (await eks.call("GET", `/clusters/hub/updates/${body.update.id}?nodegroupName=main`)).body;
+    const { update } = await eks.get(`/clusters/hub/updates/${body.update.id}?nodegroupName=main`);
     expect(update).toMatchObject({
       status: "Failed",
       errors: [{ errorCode: "NodeCreationFailure", errorMessage: reason }],

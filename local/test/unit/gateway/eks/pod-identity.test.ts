@@ -1,13 +1,8 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { type FakeEks, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
+import { describe, expect, test } from "vitest";
+import { refusal } from "../calls.ts";
+import { eks, fakeEks, roleArn, useEks, withNodes } from "./fakes.ts";
 
-afterAll(removeStores);
-
-let eks: FakeEks;
-beforeEach(async () => {
-  eks = await fakeEks();
-  await withNodes(eks);
-});
+useEks(withNodes);
 
 const PATH = "/clusters/hub/pod-identity-associations";
 const body = { namespace: "apps", serviceAccount: "app", roleArn: roleArn("pod") };
@@ -29,7 +24,7 @@ describe("pod identity associations", () => {
   test("are listed, all or those of a namespace or service account, without their roles", async () => {
     const { association } = (await create()).body;
     await create({ namespace: "other" });
-    const listed = async (query = "") => (await eks.call("GET", `${PATH}${query}`)).body.associations;
+    const listed = async (query = "") => (await eks.get(`${PATH}${query}`)).associations;
     expect(await listed()).toHaveLength(2);
     const { associationArn, associationId } = association;
     const { roleArn: _, ...of } = body;
@@ -59,11 +54,7 @@ describe("pod identity associations", () => {
     ["that IAM doesn't have", "none", "Role provided in the request does not exist"],
     ["that does not trust EKS Pod Identity", "node", "Trust policy of the role provided is invalid"],
   ])("refuse a role %s", async (_what, name, message) => {
-    const answer = await create({ roleArn: roleArn(name) });
-    expect([answer.error, answer.body.message]).toEqual([
-      "InvalidParameterException",
-      expect.stringContaining(message),
-    ]);
+    expect(await create({ roleArn: roleArn(name) })).toMatchObject(refusal("InvalidParameterException", message));
   });
 
   test.each(["targetRoleArn", "policy"])("refuse %s by name: nothing here would honour it", async (member) => {
@@ -83,7 +74,7 @@ describe("pod identity associations", () => {
       context: { "aws:ResourceTag/team": "a" },
     });
     await eks.call("POST", `/tags/${encodeURIComponent(associationArn)}`, { tags: { team: "b" } });
-    const { association } = (await eks.call("GET", `${PATH}/${associationId}`)).body;
+    const { association } = await eks.get(`${PATH}/${associationId}`);
     expect(association.tags).toEqual({ team: "b" });
   });
 });
@@ -101,7 +92,7 @@ describe("the nodes of a cluster run the EKS Pod Identity Agent", () => {
     const release = eks.clusters.hold();
     await install();
     await new Promise((done) => setTimeout(done, 20));
-    const status = async () => (await eks.call("GET", ADDON)).body.addon.status;
+    const status = async () => (await eks.get(ADDON)).addon.status;
     expect([await status(), ...eks.clusters.agents]).toEqual(["CREATING"]);
     release();
     expect([...(await running()), await status()]).toEqual(["hub/0", "ACTIVE"]);

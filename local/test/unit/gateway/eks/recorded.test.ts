@@ -9,16 +9,14 @@ async function recording(pattern: string | undefined) {
   const clusters = fakeClusters();
   const eks = await fakeEks({ clusters: Object.assign(clusters, clustersBut({ ...clusters }, pattern, "PEM")) });
   const make = async (name: string) => {
-    await eks.call("POST", "/clusters", clusterBody(name));
-    await eks.settle();
+    await eks.finish("POST", "/clusters", clusterBody(name));
     await eks.call("POST", `/clusters/${name}/addons`, { addonName: "coredns" });
-    await eks.call("POST", `/clusters/${name}/node-groups`, {
+    await eks.finish("POST", `/clusters/${name}/node-groups`, {
       nodegroupName: "main",
       nodeRole: roleArn("node"),
       subnets: ["subnet-a"],
     });
-    await eks.settle();
-    return (await eks.call("GET", `/clusters/${name}`)).body.cluster;
+    return (await eks.get(`/clusters/${name}`)).cluster;
   };
   return { eks, clusters, make };
 }
@@ -28,8 +26,8 @@ describe("clusters that are recorded only", () => {
     const { eks, clusters, make } = await recording("^fleet-spoke-");
     expect(await make("fleet-spoke-a")).toMatchObject({ status: "ACTIVE", endpoint: "https://192.0.2.1" });
     const path = "/clusters/fleet-spoke-a";
-    expect((await eks.call("GET", `${path}/node-groups/main`)).body.nodegroup.status).toBe("ACTIVE");
-    expect((await eks.call("GET", `${path}/addons/coredns`)).body.addon.status).toBe("ACTIVE");
+    expect((await eks.get(`${path}/node-groups/main`)).nodegroup.status).toBe("ACTIVE");
+    expect((await eks.get(`${path}/addons/coredns`)).addon.status).toBe("ACTIVE");
     expect([clusters.started, [...clusters.nodes], eks.errors]).toEqual([[], [], []]);
   });
 
@@ -43,10 +41,8 @@ describe("clusters that are recorded only", () => {
   test("go with all that is recorded", async () => {
     const { eks, make } = await recording("^fleet-spoke-");
     await make("fleet-spoke-a");
-    await eks.call("DELETE", "/clusters/fleet-spoke-a/node-groups/main");
-    await eks.settle();
-    await eks.call("DELETE", "/clusters/fleet-spoke-a");
-    await eks.settle();
+    await eks.finish("DELETE", "/clusters/fleet-spoke-a/node-groups/main");
+    await eks.finish("DELETE", "/clusters/fleet-spoke-a");
     expect((await eks.call("GET", "/clusters/fleet-spoke-a")).error).toBe("ResourceNotFoundException");
   });
 

@@ -1,14 +1,10 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { type FakeEks, type FakeInstance, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
+import { describe, expect, test } from "vitest";
+import { eks, type FakeInstance, roleArn, useEks, withNodes } from "./fakes.ts";
 
-afterAll(removeStores);
-
-let eks: FakeEks;
 let userData: string;
-beforeEach(async () => {
-  eks = await fakeEks();
+useEks(async (eks) => {
   await withNodes(eks);
-  const { endpoint, certificateAuthority } = (await eks.call("GET", "/clusters/hub")).body.cluster;
+  const { endpoint, certificateAuthority } = (await eks.get("/clusters/hub")).cluster;
   userData = nodeConfig(endpoint, certificateAuthority.data);
 });
 
@@ -66,8 +62,7 @@ describe("an instance with a NodeConfig", () => {
   test("has the cluster's network policies and agent as the other nodes", async () => {
     launch("i-1");
     await look();
-    await eks.call("POST", "/clusters/hub/addons", { addonName: "eks-pod-identity-agent" });
-    await eks.settle();
+    await eks.finish("POST", "/clusters/hub/addons", { addonName: "eks-pod-identity-agent" });
     await expect.poll(() => [...eks.clusters.agents].sort()).toEqual(["hub/0", "hub/1"]);
   });
 
