@@ -16,8 +16,6 @@ export interface OwnedKind {
   readonly variable: string;
   /** Whether an entry of the folder is a part of it; only parts are ever removed. */
   readonly isPart: (dir: string, name: string) => boolean;
-  /** Whether a folder with these entries and without a marker was made by a version that wrote none. */
-  readonly isOlder: (dir: string, names: readonly string[]) => boolean;
 }
 
 /** Written into an empty folder before anything else, removed last: only a folder with it is filled or removed. */
@@ -55,12 +53,9 @@ export async function folderProblem(kind: OwnedKind, dir: string): Promise<strin
   const marker = await readJson<Marker>(join(dir, MARKER));
   if (marker?.what === kind.what) return undefined;
   if (marker !== undefined) return wrong(`is ${marker.what}`);
-  if (kind.isOlder(dir, names)) return undefined;
   const foreign = names.filter((name) => !kind.isPart(dir, name)).slice(0, 5);
   return wrong(
-    foreign.length > 0
-      ? `is not empty (it has ${foreign.join(", ")})`
-      : `is not empty and has no ${MARKER}; when an older version of this project made it, stop it with that version's npm run down`,
+    foreign.length > 0 ? `is not empty (it has ${foreign.join(", ")})` : `is not empty and has no ${MARKER}`,
   );
 }
 
@@ -125,27 +120,10 @@ export const OVERLAY_PROBE_PREFIX = ".overlay-probe.";
 // Of a process that was killed while it wrote the marker, or tried the folder's file system.
 const isDraft = (name: string): boolean => name.startsWith(`${MARKER}.`) || name.startsWith(OVERLAY_PROBE_PREFIX);
 
-/** What an instance's folder is made of: the paths of addresses.ts, and what gateway, registry and older versions keep there. */
+/** What an instance's folder is made of: the paths of addresses.ts, and what gateway and registry keep there. */
 const INSTANCE_PARTS = [
-  ...[
-    "addons.json",
-    "aps",
-    "aws",
-    "bin",
-    "ca",
-    "clusters",
-    "eks",
-    "env",
-    "etcd",
-    "faults.json",
-    "git",
-    "grafana",
-    "instance.json",
-    "kubeconfig",
-    "logs",
-    "ministack",
-  ],
-  ...["ministack.key", "pulumi", "record.json", "registry"],
+  ...["addons.json", "aps", "aws", "bin", "ca", "clusters", "eks", "env", "etcd", "faults.json", "git", "grafana"],
+  ...["instance.json", "kubeconfig", "logs", "ministack", "ministack.key", "pulumi", "record.json", "registry"],
 ];
 
 export const INSTANCE_FOLDER: OwnedKind = {
@@ -153,7 +131,4 @@ export const INSTANCE_FOLDER: OwnedKind = {
   variable: "FLEET_LOCAL_DIR",
   // writeAtomic's drafts, of a process that was killed: <name>.<pid>.<random>.
   isPart: (_, name) => INSTANCE_PARTS.includes(name.replace(/\.\d+\.[0-9a-f]{8}$/, "")),
-  isOlder: (dir, names) =>
-    names.includes("instance.json") &&
-    (dir === join(CHECKOUT, ".local") || names.every((name) => INSTANCE_FOLDER.isPart(dir, name))),
 };

@@ -36,9 +36,6 @@ export const CACHE_FOLDER: OwnedKind = {
   what: "the toolchain's cache",
   variable: "FLEET_CACHE_DIR",
   isPart: (dir, name) => BUILD_FOLDERS.includes(name) || isStepTimes(name) || isGroup(join(dir, name)),
-  isOlder: (dir, names) =>
-    names.every((name) => CACHE_FOLDER.isPart(dir, name)) &&
-    names.some((name) => !BUILD_FOLDERS.includes(name) && !isStepTimes(name)),
 };
 
 /** Names the content of a recipe: 16 hex digits that change with any part, its name or the order of the parts. */

@@ -1,6 +1,6 @@
 /** Puts the CLI, the language host and the provider plugins where the Pulumi engine looks for them. */
 import { constants, existsSync } from "node:fs";
-import { copyFile, link, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from "node:fs/promises";
+import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
 import { script, withVariables } from "../../instance/command.ts";
@@ -62,7 +62,6 @@ export async function installPlugins(
     const ours = name === "kubernetes" ? "built" : "stand-in";
     const kind = official && isInstalled(found, program) ? "official" : ours;
     // The engine skips links, so the folder is a real one (tryPlugin in sdk/go/common/workspace/plugins.go of Pulumi 3.250.0).
-    if (await isLink(folder)) await rm(folder);
     await mkdir(folder, { recursive: true });
     if (kind === "official") await linkFiles(found, folder, program);
     else await removeLinks(folder);
@@ -79,13 +78,6 @@ export async function installPlugins(
 /** As the engine sees it: beside a plugin that is still being downloaded is a file `<folder>.partial`. */
 function isInstalled(folder: string, program: string): boolean {
   return existsSync(path.join(folder, program)) && !existsSync(`${folder}.partial`);
-}
-
-async function isLink(file: string): Promise<boolean> {
-  return lstat(file).then(
-    (stats) => stats.isSymbolicLink(),
-    () => false,
-  );
 }
 
 /** What a plugin has beside its program, such as PulumiPlugin.yaml. */

@@ -149,38 +149,22 @@ describe("removing an instance", () => {
   });
 });
 
-describe("a folder of a version that wrote no marker", () => {
-  test("is not a cache when it holds a link, whether that leads anywhere or not", async () => {
-    await mkdir(join(dir, "go-main", KEY), { recursive: true });
-    for (const [name, target] of [
-      ["dangling", join(base, "nowhere")],
-      ["link", join(dir, "go-main")],
-    ] as const)
-      await symlink(target, join(dir, name));
-    expect(await folderProblem(CACHE_FOLDER, dir)).toMatch(/is not empty \(it has dangling, link\)/);
+describe("a folder of its parts without a marker", () => {
+  test.each([
+    [INSTANCE_FOLDER, "instance.json"],
+    [CACHE_FOLDER, `go-main/${KEY}`],
+  ])("is refused: $variable", async (kind, part) => {
+    await mkdir(join(dir, part), { recursive: true });
+    await expect(ensureOwned(kind, dir)).rejects.toThrow(/is not empty and has no \.eks-gitops-fleet\.json/);
+    expect(await tree(dir)).not.toContain(".eks-gitops-fleet.json");
   });
+});
 
-  test("goes on as an instance when it is made of nothing else", async () => {
-    await mkdir(join(dir, "clusters"), { recursive: true });
-    await writeFile(join(dir, "instance.json"), '{"index":3}');
-    await ensureOwned(INSTANCE_FOLDER, dir);
-    expect(await removeOwned(INSTANCE_FOLDER, dir)).toEqual([]);
-  });
-
-  test("is not an instance without its index, whatever its folders are called, and the refusal says what to do", async () => {
-    await mkdir(join(dir, "logs"), { recursive: true });
-    await expect(ensureOwned(INSTANCE_FOLDER, dir)).rejects.toThrow(
-      /has no \.eks-gitops-fleet\.json; when an older version .* stop it with that version's npm run down/,
-    );
-  });
-
-  test("goes on as a cache when all its entries are named by recipes, but Go's own build cache alone is none", async () => {
-    await mkdir(join(dir, "go-main", KEY), { recursive: true });
-    await mkdir(join(dir, "go-build", "00"), { recursive: true });
-    await ensureOwned(CACHE_FOLDER, dir);
-    for (const name of ["step-times.json", "step-times.json.123.0a1b2c3d"]) await writeFile(join(dir, name), "{}");
-    expect(await removeOwned(CACHE_FOLDER, dir)).toEqual([]);
-    await mkdir(join(dir, "go-build", "00"), { recursive: true });
-    await expect(ensureOwned(CACHE_FOLDER, dir)).rejects.toThrow("FLEET_CACHE_DIR");
-  });
+test("a cache holds no link, whether that leads anywhere or not", async () => {
+  await ensureOwned(CACHE_FOLDER, dir);
+  await mkdir(join(dir, "go-main", KEY), { recursive: true });
+  await symlink(join(base, "nowhere"), join(dir, "dangling"));
+  await symlink(join(dir, "go-main"), join(dir, "link"));
+  for (const name of ["step-times.json", "step-times.json.123.0a1b2c3d"]) await writeFile(join(dir, name), "{}");
+  expect((await removeOwned(CACHE_FOLDER, dir)).sort()).toEqual(["dangling", "link"]);
 });

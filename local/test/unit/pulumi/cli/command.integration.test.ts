@@ -1,15 +1,6 @@
 /** The runner with a stand-in for the CLI that records how it was called. */
 import { execFileSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -247,17 +238,6 @@ describe("provider plugins", () => {
     expect(readFileSync(program, "utf8")).toContain("local/pulumi/tls/main.ts");
     expect(readdirSync(path.dirname(program))).toEqual(["pulumi-resource-tls"]);
     expect(readdirSync(tls).sort()).toEqual(["README.md", "pulumi-resource-tls"]);
-  });
-
-  test("take the place of the links that earlier versions made", async () => {
-    const tls = official("tls");
-    const folder = path.join(pulumiPaths(dir).home, "plugins", path.basename(tls));
-    rmSync(folder, { recursive: true });
-    symlinkSync(tls, folder);
-    wants("official");
-    expect(await kinds("official")).toEqual(["tls"]);
-    expect(engineFinds().has("tls")).toBe(true);
-    expect(readFileSync(path.join(tls, "pulumi-resource-tls"), "utf8")).toContain("trusts");
   });
 
   test("are a choice of two", async () => {
