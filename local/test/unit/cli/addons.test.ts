@@ -1,30 +1,19 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { addonSteps, prepareAddons } from "../../../cli/addons.ts";
 import { startOptions } from "../../../cli/start-options.ts";
 import { notePrepared, preparedAddons } from "../../../clusters/index.ts";
 import { INSTANCE_FOLDER, instanceAt } from "../../../instance/index.ts";
-
-const dirs: string[] = [];
-const folder = () => {
-  dirs.push(mkdtempSync(join(tmpdir(), "fleet-addons-")));
-  return dirs.at(-1) ?? "";
-};
-afterEach(() => {
-  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true });
-});
+import { scratch } from "../../support/scratch.ts";
 
 const names = async (...[dir, wanted]: Parameters<typeof addonSteps>) =>
   (await addonSteps(dir, wanted)).map(({ name }) => name);
 
 describe("npm start", () => {
   test("has no step for add-ons unless somebody asks for one", async () =>
-    expect(await names(folder(), [])).toEqual([]));
+    expect(await names(scratch(), [])).toEqual([]));
 
   test("prepares those that are asked for, and those of an earlier start", async () => {
-    const dir = folder();
+    const dir = scratch();
     expect(await names(dir, ["cert_manager"])).toEqual(["prepare the add-ons cert_manager"]);
     await notePrepared(instanceAt(dir, 0), { names: ["external_dns"], images: [], charts: "/charts", programs: {} });
     expect(await names(dir, [])).toEqual(["prepare the add-ons external_dns"]);
@@ -45,7 +34,7 @@ describe("npm start", () => {
 
 describe("the add-ons of an instance", () => {
   test("are none at first, then those that were noted, in a file that goes with the instance", async () => {
-    const instance = instanceAt(folder(), 0);
+    const instance = instanceAt(scratch(), 0);
     expect(await preparedAddons(instance)).toBeUndefined();
     const built = {
       names: ["cert_manager"],
@@ -58,5 +47,5 @@ describe("the add-ons of an instance", () => {
   });
 
   test("with a name that nobody knows are refused before anything is built", () =>
-    expect(prepareAddons(instanceAt(folder(), 0), ["istio"])).rejects.toThrow('unknown add-on "istio"'));
+    expect(prepareAddons(instanceAt(scratch(), 0), ["istio"])).rejects.toThrow('unknown add-on "istio"'));
 });

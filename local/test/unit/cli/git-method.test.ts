@@ -1,8 +1,7 @@
 import { X509Certificate } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { choicesOf, settleChoices } from "../../../cli/choices.ts";
 import { appGit, gitConfig } from "../../../cli/git-method.ts";
 import { startOptions } from "../../../cli/start-options.ts";
@@ -10,11 +9,12 @@ import { readAccessList } from "../../../git/access.ts";
 import { gitPaths } from "../../../git/index.ts";
 import type { Instance } from "../../../instance/index.ts";
 import { appCredential, type FleetFacts } from "../../../product.ts";
+import { scratch } from "../../support/scratch.ts";
 
 let dir: string;
 let instance: Instance;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "fleet-method-"));
+  dir = scratch("fleet-method-");
   for (const folder of ["git", "pulumi"]) mkdirSync(join(dir, folder));
   instance = {
     dir,
@@ -22,7 +22,6 @@ beforeEach(() => {
     paths: { git: join(dir, "git"), pulumi: join(dir, "pulumi") },
   } as Instance;
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 const accessList = () => readAccessList(gitPaths(instance).keys);
 

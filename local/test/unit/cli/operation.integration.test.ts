@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { awaitOperation, cancelOperation, isLockStale, operationLog, runOperation } from "../../../cli/operation.ts";
 import { instanceAt } from "../../../instance/index.ts";
 import { statOf } from "../../../instance/processes.ts";
+import { scratch } from "../../support/scratch.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-operation-"));
+const base = scratch("fleet-operation-");
 const instance = instanceAt(base, 0);
 const module = join(import.meta.dirname, "..", "..", "..", "cli", "operation.ts");
 const script = (text: string) => ({
@@ -21,7 +21,6 @@ beforeAll(() => {
   mkdirSync(instance.paths.pulumi);
   mkdirSync(instance.paths.logs);
 });
-afterAll(() => rmSync(base, { recursive: true }));
 
 test("an operation's lines are shown and logged, and its exit code is given", async () => {
   const lines: string[] = [];

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { foreignRoutes, overlayProblem, ownKubelet, placesOf, routesIn, wildcardPorts } from "../../../cli/machine.ts";
@@ -10,6 +9,7 @@ import { statOf } from "../../../instance/processes.ts";
 import { compare } from "../../../product.ts";
 import { CHECKOUT } from "../../../product-paths.ts";
 import { goNeeded } from "../../../toolchain/go-groups.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const GIB = 1024 ** 3;
 /** The tools that are needed, as new as they have to be, but for what is said of some here. */
@@ -117,13 +117,9 @@ test("an instance in the checkout has no path of its own to be refused", () => {
 test.skipIf(process.getuid?.() !== 0)(
   "overlay mounts are tried in any directory, and leave nothing in it",
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), "it's ä, b-"));
-    try {
-      expect(await overlayProblem(folder)).toBeUndefined();
-      expect(readdirSync(folder)).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = scratch("it's ä, b-");
+    expect(await overlayProblem(folder)).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
   },
 );
 
@@ -203,8 +199,7 @@ test("routes are read from the kernel's table, which any machine has", () => {
 describe.skipIf(process.getuid?.() !== 0)("a kubelet", () => {
   /** Starts a process that is called kubelet, and ends it after `use`. */
   async function withKubelet(before: readonly string[], use: (pid: number) => void): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), "fleet-kubelet-"));
-    const program = join(folder, "kubelet");
+    const program = join(scratch("fleet-kubelet-"), "kubelet");
     copyFileSync("/bin/sleep", program);
     const [command = program, ...args] = [...before, program, "1000"];
     const started = spawn(command, args);
@@ -214,7 +209,6 @@ describe.skipIf(process.getuid?.() !== 0)("a kubelet", () => {
     } finally {
       started.kill("SIGKILL");
       await once(started, "exit");
-      rmSync(folder, { recursive: true });
     }
   }
 

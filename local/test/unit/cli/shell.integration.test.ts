@@ -1,16 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { kubeconfig } from "../../../cli/kubeconfig.ts";
 import { writeScript, writeShellFiles } from "../../../cli/shell.ts";
 import { withVariables } from "../../../instance/command.ts";
 import { instanceAt } from "../../../instance/index.ts";
+import { scratch } from "../../support/scratch.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet it's "));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = scratch("fleet it's ");
 
 describe("the shell files of an instance", () => {
   const instance = instanceAt(base, 0);

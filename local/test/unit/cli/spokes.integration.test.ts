@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { alone, underWay } from "../../../cli/command.ts";
 import { removeThroughGit, unprotect, withoutFolder } from "../../../cli/spoke-removal.ts";
 import { chainLine, isSpokeReady, otherAccountOf, type Spoke, spokeLine, spokesOf } from "../../../cli/spokes.ts";
 import { listFolder } from "../../../git/index.ts";
 import { git, publish } from "../../../git/repositories.ts";
+import { scratch } from "../../support/scratch.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-spokes-"));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = scratch("fleet-spokes-");
 
 const spoke = (name: string, change: Partial<Spoke> = {}): Spoke => ({ metadata: { name }, spec: {}, ...change });
 const ready = (status: string) => ({ conditions: [{ type: "Ready", status }] });

@@ -1,14 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { countsOf, failureLines, RESULTS_FILE, type TestResults } from "../../../cli/test-results.ts";
 import { CHECKOUT } from "../../../product-paths.ts";
+import { scratch } from "../../support/scratch.ts";
 
 test("a run of vitest ends with what failed: tests with the difference, hooks and files with their errors", () => {
-  const folder = mkdtempSync(join(tmpdir(), "fleet-test-results-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = scratch("fleet-test-results-");
   symlinkSync(join(CHECKOUT, "node_modules"), join(folder, "node_modules"));
   const file = (name: string, text: string) => writeFileSync(join(folder, name), text);
   file("vitest.config.mjs", "export default {};");

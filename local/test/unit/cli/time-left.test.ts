@@ -1,8 +1,8 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { keepDurations, lastDurations, timeLeft } from "../../../cli/time-left.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const durations = { a: 60_000, c: 30_000 };
 
@@ -16,7 +16,7 @@ test("a step that takes longer than before makes nothing else shorter, and one w
 });
 
 test("a start of an instance that exists is told from one that makes it", async () => {
-  const root = await mkdtemp(join(tmpdir(), "fleet-times-"));
+  const root = scratch("fleet-times-");
   expect(await lastDurations(root, "existing")).toBeUndefined();
   expect(await lastDurations(root, "new")).not.toEqual({});
   await keepDurations(root, "existing", new Map([["a", 1000]]));
@@ -33,7 +33,7 @@ test("a start of an instance that exists is told from one that makes it", async 
 });
 
 test("what was kept and can't be read is nothing, and is written anew", async () => {
-  const root = await mkdtemp(join(tmpdir(), "fleet-times-"));
+  const root = scratch("fleet-times-");
   await writeFile(join(root, "step-times.json"), "{");
   expect(await lastDurations(root, "existing")).toBeUndefined();
   await keepDurations(root, "existing", new Map([["a", 1000]]));

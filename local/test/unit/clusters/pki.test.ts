@@ -1,22 +1,20 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { writeKubeconfig } from "../../../clusters/kubeconfig.ts";
 import { type Authority, clusterAuthority, ensureAuthority, ensureServiceAccountKey } from "../../../clusters/pki.ts";
 import { clusterAt, instanceAt } from "../../../instance/addresses.ts";
+import { scratch } from "../../support/scratch.ts";
 
 describe("certificates of a cluster", () => {
   let dir: string;
   let authority: Authority;
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), "fleet-pki-"));
+    dir = scratch("fleet-pki-");
     authority = await ensureAuthority(dir, "ca", "hub-ca");
   });
-
-  afterAll(() => rm(dir, { recursive: true }));
 
   const load = async (path: string) => new X509Certificate(await readFile(path));
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { EC2Client } from "@aws-sdk/client-ec2";
@@ -18,6 +17,7 @@ import {
   withConditions,
 } from "../../../crossplane/provider-aws/managed.ts";
 import { duration, parseOptions } from "../../../crossplane/provider-aws/options.ts";
+import { scratch } from "../../support/scratch.ts";
 
 describe("flags", () => {
   test("are upstream's", () => {
@@ -170,10 +170,9 @@ describe("credentials", () => {
       response.end(JSON.stringify({ AccessKeyId: "AGENT", SecretAccessKey: "s", Token: "t", Expiration }));
     });
     await new Promise<void>((resolve) => agent.listen(0, "127.0.0.1", resolve));
-    const folder = mkdtempSync(join(tmpdir(), "fleet-token-"));
+    const folder = scratch("fleet-token-");
     onTestFinished(() => {
       agent.close();
-      rmSync(folder, { recursive: true });
     });
     const token = join(folder, "token");
     writeFileSync(token, "jwt");
@@ -204,11 +203,10 @@ describe("credentials", () => {
       });
     });
     await new Promise<void>((resolve) => sts.listen(0, "127.0.0.1", resolve));
-    const folder = mkdtempSync(join(tmpdir(), "fleet-token-"));
+    const folder = scratch("fleet-token-");
     onTestFinished(() => {
       vi.unstubAllEnvs();
       sts.close();
-      rmSync(folder, { recursive: true });
     });
     const token = join(folder, "token");
     writeFileSync(token, "jwt");

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serveChart } from "../../../gateway/charts.ts";
+import { scratch } from "../../support/scratch.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "fleet-charts-"));
+const folder = scratch("fleet-charts-");
 writeFileSync(join(folder, "index.yaml"), "entries: {}\n");
 writeFileSync(join(folder, "flux2-2.19.0+1.tgz"), "archive");
 writeFileSync(join(folder, "secret"), "no");
@@ -14,7 +14,6 @@ const server = createServer((message, response) => void serveChart(folder, messa
 beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
 afterAll(() => {
   server.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** The raw path goes over the wire as it is: fetch would tidy it first. */

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { AmpClient, ListWorkspacesCommand as ListMetrics } from "@aws-sdk/client-amp";
 import { DescribeVpcsCommand, EC2Client } from "@aws-sdk/client-ec2";
 import { EKSClient, ListClustersCommand } from "@aws-sdk/client-eks";
@@ -20,6 +18,7 @@ import { clearFaults, faultsFile, faultsIn, setFaults } from "../../../gateway/f
 import { actionOf, firsts } from "../../../gateway/faults/hold.ts";
 import { throttle, throttled } from "../../../gateway/faults/throttle.ts";
 import { type Handler, listen, listener } from "../../../gateway/listeners.ts";
+import { scratch } from "../../support/scratch.ts";
 
 describe("a throttled request", () => {
   let server: Server;
@@ -140,8 +139,7 @@ describe("an answer that is held", () => {
 });
 
 describe("the faults of an instance", () => {
-  const dir = mkdtempSync(join(tmpdir(), "fleet-faults-"));
-  afterAll(() => rmSync(dir, { recursive: true }));
+  const dir = scratch("fleet-faults-");
   const none = {
     requestsPerSecond: {},
     newRolesUnknownSeconds: 0,

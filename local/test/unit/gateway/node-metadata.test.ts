@@ -2,9 +2,9 @@ import { afterAll, expect, test } from "vitest";
 import type { SelfManagedNode } from "../../../gateway/eks/model.ts";
 import { nodeMetadata } from "../../../gateway/node-metadata.ts";
 import type { ServiceSession } from "../../../gateway/sts/service-session.ts";
-import { fakeEks, removeStores, roleArn, withNodes } from "./eks/fakes.ts";
+import { fakeEks, roleArn, stopWorkers, withNodes } from "./eks/fakes.ts";
 
-afterAll(removeStores);
+afterAll(stopWorkers);
 
 test("a node gets credentials of its node group's role, as EC2 gives them, and nothing else is told", async () => {
   const eks = await fakeEks();

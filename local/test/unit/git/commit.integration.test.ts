@@ -1,25 +1,23 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { commitTo, hasPath, isMarked, listFolder, mark } from "../../../git/commit.ts";
 import { withDeployKeys, withoutDeployKey } from "../../../git/index.ts";
 import { git, publish } from "../../../git/repositories.ts";
+import { scratch } from "../../support/scratch.ts";
 
 let base: string;
 let content: string;
 let bare: string;
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "fleet-commit-test-"));
+  base = scratch("fleet-commit-test-");
   content = join(base, "content");
   bare = join(base, "content.git");
   mkdirSync(join(content, "spokes"), { recursive: true });
   writeFileSync(join(content, "spokes", "README.md"), "spokes\n");
   publish(bare, content, "first");
 });
-
-afterEach(() => rmSync(base, { recursive: true }));
 
 const add = (name: string) => async (checkout: string) => {
   mkdirSync(join(checkout, "spokes", name));

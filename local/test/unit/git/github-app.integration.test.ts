@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { SignJWT } from "jose";
@@ -12,9 +11,10 @@ import type { AccessList } from "../../../git/access.ts";
 import { exchange, grantsOfInstallation, tokenKey } from "../../../git/github-app.ts";
 import { createHttpServer } from "../../../git/http.ts";
 import { publish } from "../../../git/repositories.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const run = promisify(execFile);
-const base = mkdtempSync(join(tmpdir(), "fleet-github-app-"));
+const base = scratch("fleet-github-app-");
 const app = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const stranger = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const publicKey = app.publicKey.export({ format: "pem", type: "spki" }).toString();
@@ -43,7 +43,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await new Promise((done) => server.close(done));
-  rmSync(base, { recursive: true });
 });
 
 interface Claims {

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { publish } from "../../../git/repositories.ts";
+import { scratch } from "../../support/scratch.ts";
 
 let base: string;
 let folder: string;
@@ -26,15 +26,13 @@ function personPushes(file: string, text: string) {
 }
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "fleet-publish-"));
+  base = scratch("fleet-publish-");
   folder = join(base, "content");
   bare = join(base, "content.git");
   mkdirSync(folder);
   write("a.yaml", "one: 1\ntwo: 2\nthree: 3\nfour: 4\nfive: 5\n");
   expect(publish(bare, folder, "first")).toBe("created");
 });
-
-afterEach(() => rmSync(base, { recursive: true }));
 
 describe("publishing a folder of repos/ into its Git repository", () => {
   test("an unchanged folder makes no commit", () => {

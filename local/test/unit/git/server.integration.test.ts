@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,9 +9,10 @@ import { type AccessList, readAccessList } from "../../../git/access.ts";
 import { createHttpServer } from "../../../git/http.ts";
 import { publish } from "../../../git/repositories.ts";
 import { createSshServer, ensureHostKey, knownHostsLine, newPrivateKey } from "../../../git/ssh.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const run = promisify(execFile);
-const base = mkdtempSync(join(tmpdir(), "fleet-git-"));
+const base = scratch("fleet-git-");
 const keysFile = join(base, "keys.json");
 const hostKeyFile = join(base, "host_key");
 const log: string[] = [];
@@ -95,7 +95,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(servers.map((server) => new Promise<void>((done) => server.close(done))));
-  rmSync(base, { recursive: true });
 });
 
 describe("Git over SSH", () => {

@@ -1,16 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { watchPushes } from "../../../git/pushes.ts";
 import { ensureRepository, publish } from "../../../git/repositories.ts";
 import { callWebhooks, type Push, readWebhooks, registerWebhooks, type Webhook } from "../../../git/webhooks.ts";
+import { scratch } from "../../support/scratch.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-webhooks-"));
+const base = scratch("fleet-webhooks-");
 const secret = "s3cret";
 const push: Push = { repository: "one", before: "0".repeat(40), after: "1".repeat(40), ref: "refs/heads/main" };
 
@@ -41,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   await new Promise((done) => server.close(done));
-  rmSync(base, { recursive: true });
 });
 beforeEach(() => {
   calls = [];

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   ensureOwned,
   folderProblem,
@@ -12,6 +12,7 @@ import {
 } from "../../../instance/folder.ts";
 import { CHECKOUT as checkout } from "../../../product-paths.ts";
 import { CACHE_FOLDER } from "../../../toolchain/cache.ts";
+import { scratch } from "../../support/scratch.ts";
 
 /** The first folder in the list of users that is another one's home: every Linux machine has some. */
 const otherHome = readFileSync("/etc/passwd", "utf8")
@@ -23,10 +24,9 @@ const KEY = "0123456789abcdef";
 let base: string;
 let dir: string;
 beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), "fleet-folder-"));
+  base = scratch("fleet-folder-");
   dir = join(base, "instance");
 });
-afterEach(() => rm(base, { recursive: true, force: true }));
 
 /** Everything below a folder. */
 const tree = async (folder: string) => (await readdir(folder, { recursive: true })).sort();

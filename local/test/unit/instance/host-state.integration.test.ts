@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type Host, prepareHost, restoreHost } from "../../../instance/host-state.ts";
+import { scratch } from "../../support/scratch.ts";
 
 /** The kernel's side of cgroup.subtree_control: `-name` takes one away, and is refused while a cgroup below passes it on. */
 async function writeCgroup(path: string, text: string): Promise<void> {
@@ -27,7 +27,7 @@ let commands: string[];
 beforeEach(async () => {
   commands = ["bash"];
   stuck = undefined;
-  root = await mkdtemp(join(tmpdir(), "fleet-host-"));
+  root = scratch("fleet-host-");
   await write({
     "net/ipv4/ip_forward": "0\n",
     "net/ipv4/conf/all/accept_redirects": "0\n",
@@ -39,7 +39,6 @@ beforeEach(async () => {
   await cgroup("", "");
   await writeFile(join(root, "sys/fs/cgroup/cgroup.controllers"), "cpu io memory pids\n");
 });
-afterEach(() => rm(root, { recursive: true }));
 
 const host = (): Host => ({ root, note: join(root, "host.json"), commands: () => commands, writeCgroup });
 /** Makes a cgroup that passes on these controllers. */

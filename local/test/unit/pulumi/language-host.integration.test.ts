@@ -1,7 +1,6 @@
 /** The language host as the engine talks to it; @pulumi/pulumi's runners are replaced by scripts that tell what they were given. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -14,6 +13,7 @@ import structpb from "google-protobuf/google/protobuf/struct_pb.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { pluginPackages } from "../../../pulumi/language-host/packages.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const main = fileURLToPath(new URL("../../../pulumi/language-host/main.ts", import.meta.url));
 const checkout = path.dirname(path.dirname(path.dirname(path.dirname(main))));
@@ -88,7 +88,7 @@ function run(root: string, options?: Record<string, structpb.JavaScriptValue>): 
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), "language-host-"));
+  folder = scratch("language-host-");
   host = spawn(process.execPath, [main, ENGINE], { stdio: ["ignore", "pipe", "ignore"] });
   const port = await new Promise<string>((resolve) =>
     createInterface({ input: host.stdout as NodeJS.ReadableStream }).once("line", resolve),
@@ -100,7 +100,6 @@ afterAll(async () => {
   const ended = new Promise((resolve) => host.once("exit", resolve));
   host.kill("SIGINT");
   await ended;
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test("a program runs in its own folder with everything it needs; secrets go by environment, not by argument", async () => {

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server, ServerCredentials, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { tryProbe, untilReady } from "../../../supervisor/ready.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const method = "/runtime.v1.RuntimeService/Version";
 const bytes = (message: Buffer) => message;
@@ -14,7 +13,7 @@ let unix: string;
 let refusals = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fleet-ready-"));
+  folder = scratch("fleet-ready-");
   unix = join(folder, "containerd.sock");
   const definition = {
     path: method,
@@ -42,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   server.forceShutdown();
-  await rm(folder, { recursive: true });
 });
 
 test("a container runtime that serves, but is not initialized, is not ready: the probe says so and goes on until it answers", async () => {

@@ -1,13 +1,13 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { archiveName, offerIn, SIGNATURE, SUMS, takeArchive, writeArchive } from "../../../toolchain/archive.ts";
 import { ensureEntry, isComplete } from "../../../toolchain/cache.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const keys = generateKeyPairSync("ed25519");
 const publicKey = keys.publicKey.export({ type: "spki", format: "pem" }).toString();
@@ -24,7 +24,7 @@ let stalls: boolean;
 let asked: string[];
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "archive-"));
+  root = scratch("archive-");
   release = new Map();
   elsewhere = undefined;
   stalls = false;
@@ -47,7 +47,6 @@ beforeEach(async () => {
 afterEach(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  await rm(root, { recursive: true, force: true });
 });
 
 const entriesIn = (cache: string, key = "0123456789abcdef") =>

@@ -1,13 +1,13 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { ensureBrowser } from "../../../toolchain/browser.ts";
+import { scratch } from "../../support/scratch.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
 test("a machine's own Chromium is used as it is, and nothing is downloaded", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "fleet-browser-"));
+  const folder = scratch("fleet-browser-");
   const program = join(folder, "chromium");
   writeFileSync(program, "", { mode: 0o755 });
   vi.stubEnv("PATH", folder);

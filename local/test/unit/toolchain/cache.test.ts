@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { cacheRoot, contentKey, ensureEntry, isComplete, readTexts } from "../../../toolchain/cache.ts";
+import { scratch } from "../../support/scratch.ts";
 
 describe("the cache's folder", () => {
   test.each([
@@ -28,9 +28,8 @@ describe("a content key", () => {
 describe("an entry of the cache", () => {
   let root: string;
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), "toolchain-"));
+    root = scratch("toolchain-");
   });
-  afterEach(() => rm(root, { recursive: true }));
   const entry = (key: string) => ({ root, group: "g", key });
 
   test("is made once and found afterwards", async () => {

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { goWork, readPackage } from "../../../toolchain/go.ts";
 import { mainGroup } from "../../../toolchain/go-groups.ts";
+import { scratch } from "../../support/scratch.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "fleet-go-package-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = scratch("fleet-go-package-");
 
 it("weighs a package by its source and its dependencies, but not by data in a file", () => {
   writeFileSync(join(dir, "code.go"), "x".repeat(1000));

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { extract, type Header } from "tar-stream";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { layerEntries, writeLayer } from "../../../product.ts";
 import { type ImageSpec, writeImageArchive } from "../../../toolchain/image-archive.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const spec: ImageSpec = {
   reference: "example.org/app:v1",
@@ -20,11 +20,10 @@ describe("an image's archive", () => {
   let dir: string;
   let source: string;
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), "image-"));
+    dir = scratch("image-");
     source = join(dir, "app");
     await writeFile(source, "#!program\n".repeat(100_000));
   });
-  afterEach(() => rm(dir, { recursive: true }));
 
   const own = (): ImageSpec => ({ ...spec, files: { ...spec.files, "/usr/local/bin/app": { source } } });
 

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parseGoMod } from "../../../toolchain/go-mod.ts";
 import { patchGroup, readPatch } from "../../../toolchain/patches.ts";
+import { scratch } from "../../support/scratch.ts";
 
 const mod = parseGoMod(`module m
 
@@ -47,10 +47,7 @@ describe("a patch", () => {
 describe("a group with patches", () => {
   let root: string;
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), "patches-"));
-  });
-  afterEach(async () => {
-    await rm(root, { recursive: true, force: true });
+    root = scratch("patches-");
   });
 
   const write = async (path: string, text: string) => {

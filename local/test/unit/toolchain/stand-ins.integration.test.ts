@@ -1,15 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bundle } from "../../../product.ts";
 import { CHECKOUT } from "../../../product-paths.ts";
 import { PROGRAM_ENTRY, sources } from "../../../toolchain/stand-ins.ts";
+import { scratch } from "../../support/scratch.ts";
 
-const scratch = mkdtempSync(join(tmpdir(), "fleet-stand-ins-"));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const folder = scratch("fleet-stand-ins-");
 
 describe("the program in the images of ACK's controllers", () => {
   test("is made again when anything changes that it is made of", async () => {
@@ -28,7 +27,7 @@ describe("the program in the images of ACK's controllers", () => {
   });
 
   test("needs no packages, and refuses to run outside of a pod, and flags that it does not honour", async () => {
-    const file = join(scratch, "program.mjs");
+    const file = join(folder, "program.mjs");
     writeFileSync(file, await bundle(PROGRAM_ENTRY));
     const run = (...args: string[]) => spawnSync(process.execPath, [file, ...args], { encoding: "utf8", env: {} });
     const least = [

@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   commandPath,
   fits,
@@ -13,12 +12,12 @@ import {
   useSystem,
 } from "../../../toolchain/system.ts";
 import { wrapper } from "../../../toolchain/unpacked.ts";
+import { scratch } from "../../support/scratch.ts";
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "system-"));
+  dir = scratch("system-");
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 const setOf = (name: string) => {
   const set = SYSTEM_SETS.find((candidate) => candidate.package === name);

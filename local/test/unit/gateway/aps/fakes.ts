@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { apsApi } from "../../../../gateway/aps/router.ts";
 import { RulesRefused, type ServerSettings, type Workspaces } from "../../../../gateway/aps/runtime.ts";
 import { startAps } from "../../../../gateway/aps/service.ts";
 import { type HttpRequest, jsonResponse } from "../../../../gateway/aws/http.ts";
 import { type Handler, listen, listener } from "../../../../gateway/listeners.ts";
+import { scratch } from "../../../support/scratch.ts";
 import { callsOf, place } from "../calls.ts";
 
 const endings: (() => Promise<void> | void)[] = [];
@@ -98,7 +96,7 @@ export interface FakeAps extends ReturnType<typeof callsOf> {
 }
 
 export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder">> = {}): Promise<FakeAps> {
-  const folder = over.folder ?? mkdtempSync(join(tmpdir(), "fleet-aps-"));
+  const folder = over.folder ?? scratch("fleet-aps-");
   const workspaces = over.workspaces ?? (await fakeWorkspaces());
   const { context, idle, stop } = await startAps({
     ...place,
@@ -108,7 +106,7 @@ export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder
     now: () => 1_000_000,
     log: () => {},
   });
-  endings.push(stop, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  endings.push(stop);
   const aps: FakeAps = Object.assign(
     callsOf((request, by) => apsApi(request, context, by)),
     {

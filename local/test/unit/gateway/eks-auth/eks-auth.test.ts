@@ -5,9 +5,9 @@ import { type EksAuthContext, eksAuthApi } from "../../../../gateway/eks-auth/se
 import { StsError } from "../../../../gateway/sts/errors.ts";
 import type { ServiceSession } from "../../../../gateway/sts/service-session.ts";
 import { ACCOUNT, callsOf, place } from "../calls.ts";
-import { clusterBody, type FakeEks, fakeEks, removeStores, roleArn } from "../eks/fakes.ts";
+import { clusterBody, type FakeEks, fakeEks, roleArn, stopWorkers } from "../eks/fakes.ts";
 
-afterAll(removeStores);
+afterAll(stopWorkers);
 
 const CLUSTER = `arn:aws:eks:us-east-1:${ACCOUNT}:cluster/hub`;
 const AUDIENCE = "pods.eks.amazonaws.com";

@@ -1,21 +1,15 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { readdirSync } from "node:fs";
+import { beforeEach, expect, test } from "vitest";
 import { accountContext } from "../../../../gateway/eks/account-context.ts";
 import { eksApi } from "../../../../gateway/eks/router.ts";
 import { openStore } from "../../../../gateway/eks/store.ts";
 import { clusterIdOf, parseClusterId } from "../../../../instance/index.ts";
+import { scratch } from "../../../support/scratch.ts";
 import { ACCOUNT, CALLER, callsOf, place } from "../calls.ts";
 import { type FakeClusters, fakeClusters } from "./fake-clusters.ts";
 import { clusterBody, fakeAws } from "./fakes.ts";
 
 const OTHER = "222222222222";
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
-
 const ofAccount = (arn: string, account: string) => arn.replace(ACCOUNT, account);
 
 let clusters: FakeClusters;
@@ -41,8 +35,7 @@ const inAllAccounts = async () => ({
 beforeEach(async () => {
   clusters = fakeClusters();
   woken = [];
-  folder = mkdtempSync(join(tmpdir(), "fleet-eks-"));
-  folders.push(folder);
+  folder = scratch("fleet-eks-");
   const whole = await inAllAccounts();
   call = (account, method, path, body) => {
     const context = accountContext(whole, account);

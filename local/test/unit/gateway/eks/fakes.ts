@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeEach } from "vitest";
 import type { LaunchedInstance } from "../../../../gateway/aws/instances.ts";
 import type { AwsLookups } from "../../../../gateway/aws/lookups.ts";
@@ -14,23 +11,14 @@ import { eksApi } from "../../../../gateway/eks/router.ts";
 import { selfManagedNodes } from "../../../../gateway/eks/self-managed-nodes.ts";
 import { openStore, type Store } from "../../../../gateway/eks/store.ts";
 import { WorkQueue } from "../../../../work-queue.ts";
+import { scratch } from "../../../support/scratch.ts";
 import { ACCOUNT, type Answer, type Asked, CALLER, callsOf, place } from "../calls.ts";
 import { type FakeClusters, fakeClusters } from "./fake-clusters.ts";
 
-const stores: string[] = [];
 const workers: WorkQueue[] = [];
 
-function newStore(): string {
-  const folder = mkdtempSync(join(tmpdir(), "fleet-eks-"));
-  stores.push(folder);
-  return folder;
-}
-
-/** Ends the background work of each {@link fakeEks} and removes its store; for `afterAll` of each file that calls it. */
-export async function removeStores(): Promise<void> {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
-  for (const folder of stores.splice(0)) rmSync(folder, { recursive: true, maxRetries: 5 });
-}
+/** Ends the background work of each {@link fakeEks}; for `afterAll` of each file that calls it. */
+export const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
 
 export const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/${name}`;
 
@@ -170,11 +158,11 @@ export function useEks(prepare?: (eks: FakeEks) => Promise<unknown>): void {
     eks = await fakeEks();
     await prepare?.(eks);
   });
-  afterAll(removeStores);
+  afterAll(stopWorkers);
 }
 
 export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "folder">> = {}): Promise<FakeEks> {
-  const folder = over.folder ?? newStore();
+  const folder = over.folder ?? scratch("fleet-eks-");
   const clusters = over.clusters ?? fakeClusters();
   const aws = over.aws ?? fakeAws();
   const store = await openStore(folder);

@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kubeApi } from "../../../../gateway/eks/kube.ts";
 import type { KubeApi } from "../../../../gateway/eks/runtime.ts";
+import { scratch } from "../../../support/scratch.ts";
 
 /** What the Eviction API answers next. */
 let answer: { readonly code: number; readonly message: string };
@@ -24,7 +24,7 @@ const apiServer = createServer((request, response) => {
   response.writeHead(answer.code, { "content-type": "application/json" });
   response.end(JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", ...answer }));
 });
-const folder = mkdtempSync(join(tmpdir(), "fleet-kube-"));
+const folder = scratch("fleet-kube-");
 const file = join(folder, "kubeconfig");
 let kube: KubeApi;
 
@@ -43,7 +43,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   apiServer.close();
-  rmSync(folder, { recursive: true, maxRetries: 5 });
 });
 
 test.each([

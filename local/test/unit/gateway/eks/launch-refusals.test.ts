@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { quotas } from "../../../../product.ts";
-import { type FakeEks, fakeAws, fakeEks, removeStores, roleArn, volumeKeyProblem, withNodes } from "./fakes.ts";
+import { type FakeEks, fakeAws, fakeEks, roleArn, stopWorkers, volumeKeyProblem, withNodes } from "./fakes.ts";
 
-afterAll(removeStores);
+afterAll(stopWorkers);
 
 const SECOND = "/clusters/hub/node-groups/second";
 const vcpuMessage =

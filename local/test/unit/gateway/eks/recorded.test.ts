@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { clustersBut } from "../../../../gateway/eks/recorded-clusters.ts";
 import { fakeClusters } from "./fake-clusters.ts";
-import { clusterBody, fakeEks, removeStores, roleArn } from "./fakes.ts";
+import { clusterBody, fakeEks, roleArn, stopWorkers } from "./fakes.ts";
 
-afterAll(removeStores);
+afterAll(stopWorkers);
 
 async function recording(pattern: string | undefined) {
   const clusters = fakeClusters();

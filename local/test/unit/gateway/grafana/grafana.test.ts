@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { startGrafana } from "../../../../gateway/grafana/service.ts";
+import { scratch } from "../../../support/scratch.ts";
 import { ACCOUNT, callsOf, place } from "../calls.ts";
 
 const role = (name: string) => `arn:aws:iam::${ACCOUNT}:role/${name}`;
@@ -15,12 +13,12 @@ const settings = {
 };
 const [alice, bob] = ["0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", "1a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"];
 
-const endings: (() => Promise<void> | void)[] = [];
+const endings: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const end of endings.splice(0)) await end();
 });
 
-async function fakeGrafana(folder = mkdtempSync(join(tmpdir(), "fleet-grafana-"))) {
+async function fakeGrafana(folder = scratch("fleet-grafana-")) {
   const { answer, idle, stop } = await startGrafana({
     ...place,
     folder,
@@ -28,7 +26,7 @@ async function fakeGrafana(folder = mkdtempSync(join(tmpdir(), "fleet-grafana-")
     now: () => 1_000_000,
     log: () => {},
   });
-  endings.push(stop, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  endings.push(stop);
   const settle = async () => {
     await new Promise((done) => setImmediate(done));
     await idle();

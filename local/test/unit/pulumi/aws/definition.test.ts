@@ -1,7 +1,5 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readdir } from "node:fs/promises";
+import { beforeEach, describe, expect, test } from "vitest";
 import { type Aws, finishing, type Handler, type Properties, samePolicy } from "../../../../aws/index.ts";
 import type { Session } from "../../../../pulumi/aws/config.ts";
 import { definitionOf } from "../../../../pulumi/aws/definition.ts";
@@ -13,6 +11,7 @@ import {
   Secret,
   UNKNOWN,
 } from "../../../../pulumi/framework/index.ts";
+import { scratch } from "../../../support/scratch.ts";
 
 /** Roles in memory: what AWS would hold. */
 class Roles {
@@ -71,15 +70,11 @@ const inputs = { name: "hub", path: "/", assumeRolePolicy: trust };
 let folder: string;
 let roles: Roles;
 let journal: Journal;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "fleet-journal-"));
-});
-beforeEach(async () => {
-  await rm(folder, { recursive: true, force: true });
+beforeEach(() => {
+  folder = scratch("fleet-journal-");
   roles = new Roles();
   journal = journalIn(folder);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const definition = () => definitionOf(roles.handler, shape, journal);
 const create = () => definition().create({ ...context, inputs });

@@ -1,7 +1,6 @@
 /** The runner with a stand-in for the CLI that records how it was called. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -12,6 +11,7 @@ import { installPlugins, installPulumi } from "../../../../pulumi/cli/install.ts
 import { pulumiEnvironment, pulumiPaths } from "../../../../pulumi/cli/paths.ts";
 import { prepareStack } from "../../../../pulumi/cli/stack.ts";
 import { openSdk } from "../../../../pulumi/framework/shape.ts";
+import { scratch } from "../../../support/scratch.ts";
 
 /** A plugin that tells which CA it trusts, where Helm's charts go and what it was given. */
 const PRINTS = '#!/bin/sh\necho "trusts $SSL_CERT_FILE, keeps charts in $HELM_CACHE_HOME, got $*"\n';
@@ -19,7 +19,7 @@ const PRINTS = '#!/bin/sh\necho "trusts $SSL_CERT_FILE, keeps charts in $HELM_CA
 let dir: string;
 const programOf = (name: string) => path.join(dir, name === "pulumi" ? "fake-pulumi" : name);
 beforeEach(async () => {
-  dir = mkdtempSync(path.join(tmpdir(), "pulumi-cli-"));
+  dir = scratch("pulumi-cli-");
   const cli = path.join(dir, "fake-pulumi");
   // Like the real one, `stack init` makes the stack's state and writes a salt into the configuration of the project in --cwd.
   writeFileSync(
@@ -37,7 +37,6 @@ echo "home $PULUMI_HOME stack $PULUMI_STACK"; echo oops >&2; exit 3
   );
   await installPulumi(pulumiPaths(dir).home, programOf);
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const calls = () => readFileSync(path.join(dir, "calls"), "utf8").trim().split("\n");
 const rendered = (stack: string) => path.join(pulumiPaths(dir).project, "stacks", `Pulumi.${stack}.yaml`);
