@@ -3,36 +3,53 @@ import { callSettings } from "../../../aws/call-settings.ts";
 import { sameSet } from "../../../aws/compare.ts";
 import { out } from "../../../aws/define/fields.ts";
 import type { Kind } from "../../../crossplane/provider-aws/kind.ts";
+import type { Managed } from "../../../crossplane/provider-aws/managed.ts";
 import { conditionsOf, FakeCluster, FakeService, pass, settle, things } from "./fakes.ts";
 
 let cluster: FakeCluster;
 let service: FakeService;
+/** Of the object `one`. */
+let kind: Kind;
 
 beforeEach(() => {
   cluster = new FakeCluster();
   service = new FakeService();
+  kind = things(service.handler("assigned"));
 });
+
+const add = (spec: Partial<Managed["spec"]>, metadata?: object) => cluster.add(kind, "one", spec, { ...metadata });
+const object = () => cluster.get(kind, "one");
+const change = (patch: object) => cluster.change(kind, "one", { ...patch });
+const remove = () => cluster.delete(kind, "one");
+const run = (signal?: AbortSignal) => pass(cluster, kind, "one", signal);
+const settled = () => settle(cluster, kind, "one");
+/** Passes of a new object until it is up to date or waits, and the first of them alone. */
+const made = (...of: Parameters<typeof add>) => {
+  add(...of);
+  return settled();
+};
+const begun = (...of: Parameters<typeof add>) => {
+  add(...of);
+  return run();
+};
+const conditions = () => conditionsOf(cluster, kind, "one");
 
 const awsError = (code: string, message: string) => Object.assign(new Error(message), { name: code });
 
 describe("a new object", () => {
   test("becomes a resource: id in the external name, state in atProvider, Synced and Ready", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", { forProvider: { region: "us-east-1", size: 3, tags: { team: "a" } } });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
-    const one = cluster.get(kind, "one");
+    expect(await made({ forProvider: { region: "us-east-1", size: 3, tags: { team: "a" } } })).toBe("poll");
+    const one = object();
     expect(one?.metadata.annotations).toMatchObject({ "crossplane.io/external-name": "thing-1" });
     expect(one?.metadata.finalizers).toEqual(["finalizer.managedresource.crossplane.io"]);
     expect(one?.status?.atProvider).toMatchObject({ id: "thing-1", arn: "arn:thing-1", size: 3, region: "us-east-1" });
-    expect(conditionsOf(cluster, kind, "one")).toEqual({ Ready: "True Available", Synced: "True ReconcileSuccess" });
+    expect(conditions()).toEqual({ Ready: "True Available", Synced: "True ReconcileSuccess" });
     expect(cluster.events).toEqual(["Normal CreatedExternalResource one"]);
     expect(cluster.usages).toContain("one");
   });
 
   test("gets upjet's tags beside its own", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", { forProvider: { region: "us-east-1", tags: { team: "a" } } });
-    await settle(cluster, kind, "one");
+    await made({ forProvider: { region: "us-east-1", tags: { team: "a" } } });
     const tags = {
       team: "a",
       "crossplane-kind": "thing.test.aws.m.upbound.io",
@@ -40,55 +57,52 @@ describe("a new object", () => {
       "crossplane-providerconfig": "default",
     };
     expect(service.things.get("thing-1")?.["tagsAll"]).toEqual(tags);
-    expect(cluster.get(kind, "one")?.spec.forProvider["tags"]).toEqual(tags);
+    expect(object()?.spec.forProvider["tags"]).toEqual(tags);
   });
 
   test("is named like the object where the name is the id, unless an external name is given", async () => {
-    const kind = things(service.handler("name"), { named: "name" });
-    cluster.add(kind, "one", {});
+    kind = things(service.handler("name"), { named: "name" });
+    add({});
     cluster.add(kind, "two", {}, { annotations: { "crossplane.io/external-name": "other" } });
-    await settle(cluster, kind, "one");
+    await settled();
     await settle(cluster, kind, "two");
     expect([...service.things.keys()]).toEqual(["one", "other"]);
   });
 
   test("takes over what exists under its external name, and makes no second one", async () => {
-    const kind = things(service.handler("assigned"));
     service.things.set("thing-77", { name: "x", size: 1 });
-    cluster.add(kind, "one", {}, { annotations: { "crossplane.io/external-name": "thing-77" } });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(await made({}, { annotations: { "crossplane.io/external-name": "thing-77" } })).toBe("poll");
     expect([...service.things.keys()]).toEqual(["thing-77"]);
   });
 });
 
 describe("errors of AWS", () => {
   test("stand in the condition Synced with their code, and the object recovers when they are over", async () => {
-    const kind = things(service.handler("assigned"), { asynchronous: true });
+    kind = things(service.handler("assigned"), { asynchronous: true });
     service.failures.set("create", awsError("AccessDenied", "User: role is not authorized to perform: test:Create"));
-    cluster.add(kind, "one", {});
-    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(await begun({})).toBe("retry");
     const message = "create failed: AccessDenied: User: role is not authorized to perform: test:Create";
-    expect(conditionsOf(cluster, kind, "one")).toEqual({
+    expect(conditions()).toEqual({
       LastAsyncOperation: `False AsyncCreateFailure: ${message}`,
       Ready: "False Creating",
       Synced: `False ReconcileError: ${message}`,
     });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
-    expect(conditionsOf(cluster, kind, "one")["Synced"]).toBe("True ReconcileSuccess");
+    expect(await settled()).toBe("poll");
+    expect(conditions()["Synced"]).toBe("True ReconcileSuccess");
   });
 
   test("of a resource that was made, but did not become usable, lose no id: it is not made again, and counts as Ready, as upstream has it", async () => {
-    const kind = things(service.handler("assigned", { ready: () => Promise.reject(new Error("it is FAILING")) }));
+    kind = things(service.handler("assigned", { ready: () => Promise.reject(new Error("it is FAILING")) }));
     service.failures.set("wait", new Error("gave up waiting"));
-    cluster.add(kind, "one", {});
-    expect(await pass(cluster, kind, "one"), "upjet observes it 5 ms later").toBe("again");
+    add({});
+    expect(await run(), "upjet observes it 5 ms later").toBe("again");
     expect(cluster.events).toEqual([]);
-    expect(conditionsOf(cluster, kind, "one")).toMatchObject({
+    expect(conditions()).toMatchObject({
       Ready: "False Creating",
       Synced: "False ReconcileError: create failed: gave up waiting",
     });
-    expect(await pass(cluster, kind, "one")).toBe("poll");
-    expect(conditionsOf(cluster, kind, "one")).toMatchObject({
+    expect(await run()).toBe("poll");
+    expect(conditions()).toMatchObject({
       Ready: "True Available",
       Synced: "True ReconcileSuccess",
     });
@@ -98,57 +112,48 @@ describe("errors of AWS", () => {
   test.each(["CREATING", "CREATE_FAILED"])(
     "what AWS has with the status %s counts as Ready too, as upstream has it, and the status is reported",
     async (status) => {
-      const kind = things(service.handler("assigned", { failed: ["CREATE_FAILED"] }), {}, { status: out() });
-      cluster.add(kind, "one", {});
-      await settle(cluster, kind, "one");
+      kind = things(service.handler("assigned", { failed: ["CREATE_FAILED"] }), {}, { status: out() });
+      await made({});
       Object.assign(service.things.get("thing-1") as object, { status });
-      expect(await pass(cluster, kind, "one")).toBe("poll");
-      expect(conditionsOf(cluster, kind, "one")["Ready"]).toBe("True Available");
-      expect(cluster.get(kind, "one")?.status?.atProvider).toMatchObject({ status });
+      expect(await run()).toBe("poll");
+      expect(conditions()["Ready"]).toBe("True Available");
+      expect(object()?.status?.atProvider).toMatchObject({ status });
     },
   );
 
   test("a ProviderConfig that is missing is named", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", { forProvider: { owner: "x" } });
+    add({ forProvider: { owner: "x" } });
     const { objects } = cluster;
     Object.assign(objects, {
       trackUsage: () => Promise.reject(new Error("cannot get the ClusterProviderConfig default: it does not exist")),
     });
-    expect(await pass(cluster, kind, "one")).toBe("retry");
-    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(
-      /connect failed: cannot get the ClusterProviderConfig default/,
-    );
+    expect(await run()).toBe("retry");
+    expect(conditions()["Synced"]).toMatch(/connect failed: cannot get the ClusterProviderConfig default/);
   });
 });
 
 describe("an existing resource", () => {
   test("is put back when somebody changed it beside Crossplane", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", { forProvider: { size: 3, options: { a: "x" } } });
-    await settle(cluster, kind, "one");
+    await made({ forProvider: { size: 3, options: { a: "x" } } });
     Object.assign(service.things.get("thing-1") as object, { size: 5, options: { a: "y", b: "AWS's own" } });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(await settled()).toBe("poll");
     expect(service.things.get("thing-1")).toMatchObject({ size: 3, options: { a: "x" } });
     expect(cluster.events).toContain("Normal UpdatedExternalResource one");
   });
 
   test("is made again when somebody deleted it", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", {});
-    await settle(cluster, kind, "one");
+    await made({});
     service.things.clear();
-    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(await settled()).toBe("poll");
     expect([...service.things.keys()]).toEqual(["thing-2"]);
-    expect(cluster.get(kind, "one")?.metadata.annotations?.["crossplane.io/external-name"]).toBe("thing-2");
+    expect(object()?.metadata.annotations?.["crossplane.io/external-name"]).toBe("thing-2");
   });
 
   test("is left alone by what AWS fills in, completes or orders", async () => {
-    const kind = things(service.handler("assigned", { compare: { items: sameSet } }));
+    kind = things(service.handler("assigned", { compare: { items: sameSet } }));
     const managementPolicies = ["Observe", "Create", "Update", "Delete"] as const;
     const forProvider = { options: { a: "x" }, item: [{ key: "k" }, { key: "l" }] };
-    cluster.add(kind, "one", { managementPolicies, forProvider });
-    await settle(cluster, kind, "one");
+    await made({ managementPolicies, forProvider });
     Object.assign(service.things.get("thing-1") as object, {
       color: "green",
       options: { a: "x", b: "AWS's own" },
@@ -158,47 +163,41 @@ describe("an existing resource", () => {
       ],
     });
     service.calls.length = 0;
-    expect(await pass(cluster, kind, "one")).toBe("poll");
+    expect(await run()).toBe("poll");
     expect(service.calls).toEqual(["read thing-1"]);
   });
 
   test("is not touched by a change that would need another resource; the condition says which", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", { forProvider: { owner: "a" } });
-    await settle(cluster, kind, "one");
-    cluster.change(kind, "one", { spec: { forProvider: { owner: "b" } } });
-    expect(await pass(cluster, kind, "one")).toBe("poll");
-    const { Ready, Synced } = conditionsOf(cluster, kind, "one");
+    await made({ forProvider: { owner: "a" } });
+    change({ spec: { forProvider: { owner: "b" } } });
+    expect(await run()).toBe("poll");
+    const { Ready, Synced } = conditions();
     expect(Ready).toBe("True Available");
     expect(Synced).toMatch(/refuse to update the external resource.*requires replacing it: owner/);
     expect(service.things.get("thing-1")?.["owner"]).toBe("a");
   });
 
   test("keeps what only initProvider said, whatever becomes of it later", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", {
+    await made({
       managementPolicies: ["Observe", "Create", "Update", "Delete"],
       initProvider: { size: 2, options: { b: "init" } },
       forProvider: { options: { a: "x" } },
     });
-    await settle(cluster, kind, "one");
     expect(service.things.get("thing-1")).toMatchObject({ size: 2, options: { a: "x", b: "init" } });
     Object.assign(service.things.get("thing-1") as object, { size: 7 });
-    expect(await pass(cluster, kind, "one")).toBe("poll");
+    expect(await run()).toBe("poll");
     expect(service.things.get("thing-1")?.["size"]).toBe(7);
   });
 
   test("restores what only initProvider said inside a block, as provider-upjet-aws does up to 2.7.0 (crossplane/upjet#728)", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", { initProvider: { options: { b: "init" } }, forProvider: { options: { a: "x" } } });
-    await settle(cluster, kind, "one");
+    await made({ initProvider: { options: { b: "init" } }, forProvider: { options: { a: "x" } } });
     Object.assign(service.things.get("thing-1") as object, { options: { a: "x", b: "scaled" } });
-    await settle(cluster, kind, "one");
+    await settled();
     expect(service.things.get("thing-1")?.["options"]).toEqual({ a: "x", b: "init" });
   });
 
   test("is named by the id that a change has given it", async () => {
-    const kind = things(
+    kind = things(
       service.handler("assigned", {
         update: async (_aws, id, { new: inputs }) => {
           service.things.set("thing-moved", { ...inputs, name: String(inputs["name"]) });
@@ -207,105 +206,91 @@ describe("an existing resource", () => {
         },
       }),
     );
-    cluster.add(kind, "one", { forProvider: { size: 1 } });
-    await settle(cluster, kind, "one");
-    cluster.change(kind, "one", { spec: { forProvider: { size: 2 } } });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
-    expect(cluster.get(kind, "one")?.metadata.annotations?.["crossplane.io/external-name"]).toBe("thing-moved");
+    await made({ forProvider: { size: 1 } });
+    change({ spec: { forProvider: { size: 2 } } });
+    expect(await settled()).toBe("poll");
+    expect(object()?.metadata.annotations?.["crossplane.io/external-name"]).toBe("thing-moved");
     expect([...service.things.keys()]).toEqual(["thing-moved"]);
   });
 
   test("publishes its connection details in the Secret that the object names", async () => {
-    const kind = things(service.handler("assigned"), { connection: ({ arn }) => ({ arn: String(arn) }) });
-    cluster.add(kind, "one", { writeConnectionSecretToRef: { name: "conn" } });
-    await settle(cluster, kind, "one");
+    kind = things(service.handler("assigned"), { connection: ({ arn }) => ({ arn: String(arn) }) });
+    await made({ writeConnectionSecretToRef: { name: "conn" } });
     expect(cluster.secrets.get("spokes/conn")).toEqual({ arn: "arn:thing-1" });
   });
 });
 
 describe("deletion", () => {
   test("removes the resource, then the finalizer", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", {});
-    await settle(cluster, kind, "one");
-    cluster.delete(kind, "one");
-    expect(await pass(cluster, kind, "one")).toBe("wait");
+    await made({});
+    remove();
+    expect(await run()).toBe("wait");
     expect(service.things.size).toBe(0);
-    expect(cluster.get(kind, "one")).toBeUndefined();
+    expect(object()).toBeUndefined();
   });
 
   test("that AWS refuses says why and is tried again", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", {});
-    await settle(cluster, kind, "one");
-    cluster.delete(kind, "one");
+    await made({});
+    remove();
     service.failures.set("delete", awsError("DependencyViolation", "it has dependencies"));
-    expect(await pass(cluster, kind, "one")).toBe("retry");
-    expect(conditionsOf(cluster, kind, "one")).toEqual({
+    expect(await run()).toBe("retry");
+    expect(conditions()).toEqual({
       Ready: "False Deleting",
       Synced: "False ReconcileError: delete failed: DependencyViolation: it has dependencies",
     });
-    expect(await pass(cluster, kind, "one")).toBe("wait");
-    expect(cluster.get(kind, "one")).toBeUndefined();
+    expect(await run()).toBe("wait");
+    expect(object()).toBeUndefined();
   });
 
   test("waits for other controllers' finalizers before it touches the resource", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", {});
-    await settle(cluster, kind, "one");
-    const finalizers = cluster.get(kind, "one")?.metadata.finalizers ?? [];
-    cluster.change(kind, "one", { metadata: { finalizers: [...finalizers, "other"] } });
-    cluster.delete(kind, "one");
-    expect(await pass(cluster, kind, "one")).toBe("wait");
+    await made({});
+    const finalizers = object()?.metadata.finalizers ?? [];
+    change({ metadata: { finalizers: [...finalizers, "other"] } });
+    remove();
+    expect(await run()).toBe("wait");
     expect(service.things.size).toBe(1);
-    cluster.change(kind, "one", { metadata: { finalizers } });
-    await pass(cluster, kind, "one");
+    change({ metadata: { finalizers } });
+    await run();
     expect(service.things.size).toBe(0);
   });
 
   test("waits for the end of one that a killed controller began", async () => {
-    const kind = things(service.handler("assigned", { read: async () => null, ready: async () => {} }));
-    cluster.add(
-      kind,
-      "one",
+    kind = things(service.handler("assigned", { read: async () => null, ready: async () => {} }));
+    add(
       {},
       {
         annotations: { "crossplane.io/external-name": "thing-5" },
         finalizers: ["finalizer.managedresource.crossplane.io"],
       },
     );
-    cluster.delete(kind, "one");
-    await pass(cluster, kind, "one");
+    remove();
+    await run();
     expect(service.calls).toContain("delete thing-5");
-    expect(cluster.get(kind, "one")).toBeUndefined();
+    expect(object()).toBeUndefined();
   });
 });
 
 describe("management policies and pauses", () => {
   test("Observe alone changes nothing, and says when there is nothing to observe", async () => {
-    const kind = things(service.handler("assigned"));
     service.things.set("thing-9", { name: "x", size: 4 });
-    cluster.add(
-      kind,
-      "one",
-      { managementPolicies: ["Observe"], forProvider: { size: 1 } },
-      { annotations: { "crossplane.io/external-name": "thing-9" } },
-    );
-    expect(await settle(cluster, kind, "one")).toBe("poll");
-    expect(cluster.get(kind, "one")?.status?.atProvider).toMatchObject({ size: 4 });
+    expect(
+      await made(
+        { managementPolicies: ["Observe"], forProvider: { size: 1 } },
+        { annotations: { "crossplane.io/external-name": "thing-9" } },
+      ),
+    ).toBe("poll");
+    expect(object()?.status?.atProvider).toMatchObject({ size: 4 });
     service.things.clear();
-    expect(await pass(cluster, kind, "one")).toBe("retry");
-    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(/external resource does not exist/);
+    expect(await run()).toBe("retry");
+    expect(conditions()["Synced"]).toMatch(/external resource does not exist/);
     expect(service.calls.filter((call) => !call.startsWith("read"))).toEqual([]);
   });
 
   test("without Delete the resource outlives its object", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", { managementPolicies: ["Observe", "Create", "Update"] });
-    await settle(cluster, kind, "one");
-    cluster.delete(kind, "one");
-    await pass(cluster, kind, "one");
-    expect(cluster.get(kind, "one")).toBeUndefined();
+    await made({ managementPolicies: ["Observe", "Create", "Update"] });
+    remove();
+    await run();
+    expect(object()).toBeUndefined();
     expect(service.things.size).toBe(1);
   });
 
@@ -315,11 +300,10 @@ describe("management policies and pauses", () => {
     [["*"], "thing-1"],
   ] as const)("%j call what was made by the external name %s, as upstream has it", async (policies, name) => {
     const read = async () => service.things.get("thing-1") ?? null;
-    const kind = things(service.handler("assigned", { read }));
+    kind = things(service.handler("assigned", { read }));
     const annotations = { "crossplane.io/external-name": "given" };
-    cluster.add(kind, "one", { managementPolicies: policies }, { annotations });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
-    expect(cluster.get(kind, "one")?.metadata.annotations).toMatchObject({ "crossplane.io/external-name": name });
+    expect(await made({ managementPolicies: policies }, { annotations })).toBe("poll");
+    expect(object()?.metadata.annotations).toMatchObject({ "crossplane.io/external-name": name });
     expect(service.things.size).toBe(1);
   });
 
@@ -327,30 +311,26 @@ describe("management policies and pauses", () => {
     ["the annotation", { annotations: { "crossplane.io/paused": "true" } }, {}],
     ["no management policy", {}, { managementPolicies: [] }],
   ])("%s pauses everything", async (_name, metadata, spec) => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", spec, metadata);
-    expect(await pass(cluster, kind, "one")).toBe("wait");
-    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(/^False ReconcilePaused/);
+    expect(await begun(spec, metadata)).toBe("wait");
+    expect(conditions()["Synced"]).toMatch(/^False ReconcilePaused/);
     expect(service.calls).toEqual([]);
   });
 
   test("policies without Observe are a mistake that is named", async () => {
-    const kind = things(service.handler("assigned"));
-    cluster.add(kind, "one", { managementPolicies: ["Create"] });
-    expect(await pass(cluster, kind, "one")).toBe("wait");
-    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(/\[Create\] is not supported/);
+    expect(await begun({ managementPolicies: ["Create"] })).toBe("wait");
+    expect(conditions()["Synced"]).toMatch(/\[Create\] is not supported/);
   });
 });
 
 describe("a controller that was killed while it made a resource", () => {
-  const begun = "2026-01-01T00:00:00.000Z";
-  const pending = { "crossplane.io/external-create-pending": begun };
-  const annotationsOf = (kind: Kind) => cluster.get(kind, "one")?.metadata.annotations;
+  const time = "2026-01-01T00:00:00.000Z";
+  const pending = { "crossplane.io/external-create-pending": time };
+  const annotations = () => object()?.metadata.annotations;
 
   test("keeps no ID of what AWS made, and makes it once more: upjet has the ID in memory alone", async () => {
     const ends = new AbortController();
     const handler = service.handler("assigned");
-    const kind = things({
+    kind = things({
       ...handler,
       create: async (...of) => {
         const id = await handler.create(...of);
@@ -358,20 +338,19 @@ describe("a controller that was killed while it made a resource", () => {
         return id;
       },
     });
-    cluster.add(kind, "one", {});
-    await pass(cluster, kind, "one", ends.signal);
-    expect(annotationsOf(kind)).not.toHaveProperty("crossplane.io/external-name");
+    add({});
+    await run(ends.signal);
+    expect(annotations()).not.toHaveProperty("crossplane.io/external-name");
     expect(await settle(cluster, things(handler), "one")).toBe("poll");
     expect([...service.things.keys()]).toEqual(["thing-1", "thing-2"]);
-    expect(annotationsOf(kind)).toMatchObject({ "crossplane.io/external-name": "thing-2" });
+    expect(annotations()).toMatchObject({ "crossplane.io/external-name": "thing-2" });
   });
 
   test("finds what has the name that the object gives it, and makes no second one", async () => {
-    const kind = things(service.handler("name"), { named: "name" });
+    kind = things(service.handler("name"), { named: "name" });
     service.things.set("one", { name: "one", size: 1 });
-    const ended = { ...pending, "crossplane.io/external-create-succeeded": begun };
-    cluster.add(kind, "one", { forProvider: { size: 1 } }, { annotations: ended });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
+    const ended = { ...pending, "crossplane.io/external-create-succeeded": time };
+    expect(await made({ forProvider: { size: 1 } }, { annotations: ended })).toBe("poll");
     expect([...service.things.keys()]).toEqual(["one"]);
   });
 
@@ -381,30 +360,28 @@ describe("a controller that was killed while it made a resource", () => {
   ] as const)(
     "before Crossplane knew that the creation runs: a person has to say how it ended, whoever gives the name (%s)",
     async (naming, traits) => {
-      const kind = things(service.handler(naming), traits);
+      kind = things(service.handler(naming), traits);
       const finalizers = ["finalizer.managedresource.crossplane.io"];
-      cluster.add(kind, "one", {}, { annotations: pending, finalizers });
-      expect(await pass(cluster, kind, "one")).toBe("wait");
-      expect(conditionsOf(cluster, kind, "one")).toMatchObject({
+      expect(await begun({}, { annotations: pending, finalizers })).toBe("wait");
+      expect(conditions()).toMatchObject({
         Ready: "False Creating",
         Synced: expect.stringMatching(
           /^False ReconcileError: cannot determine creation result - remove the crossplane.io\/external-create-pending annotation/,
         ),
       });
-      cluster.delete(kind, "one");
-      expect(await pass(cluster, kind, "one")).toBe("wait");
-      expect(cluster.get(kind, "one")?.metadata.finalizers).toEqual(finalizers);
+      remove();
+      expect(await run()).toBe("wait");
+      expect(object()?.metadata.finalizers).toEqual(finalizers);
       expect(service.things.size).toBe(0);
     },
   );
 
   test("goes on when a person says that the creation ended, with the ID where there is one", async () => {
-    const kind = things(service.handler("assigned"));
     service.things.set("thing-9", { name: "x", size: 1 });
     const said = { "crossplane.io/external-create-succeeded": "2026-01-01T00:10:00Z" };
-    cluster.add(kind, "one", {}, { annotations: { ...pending, ...said, "crossplane.io/external-name": "thing-9" } });
+    add({}, { annotations: { ...pending, ...said, "crossplane.io/external-name": "thing-9" } });
     cluster.add(kind, "two", {}, { annotations: { ...pending, ...said } });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(await settled()).toBe("poll");
     expect([...service.things.keys()]).toEqual(["thing-9"]);
     expect(await settle(cluster, kind, "two")).toBe("poll");
     expect(service.things.size).toBe(2);
@@ -412,13 +389,12 @@ describe("a controller that was killed while it made a resource", () => {
 });
 
 test("nothing is made from a specification that changed meanwhile", async () => {
-  const kind = things(service.handler("assigned"));
-  cluster.add(kind, "one", {});
-  const stale = cluster.get(kind, "one");
-  cluster.change(kind, "one", { spec: { forProvider: { size: 2 } } });
-  const changed = cluster.get(kind, "one");
+  add({});
+  const stale = object();
+  change({ spec: { forProvider: { size: 2 } } });
+  const changed = object();
   cluster.store.set("things.test.aws.m.upbound.io/spokes/one", stale as never);
-  const running = pass(cluster, kind, "one");
+  const running = run();
   cluster.store.set("things.test.aws.m.upbound.io/spokes/one", changed as never);
   expect(await running).toBe("again");
   expect(service.things.size).toBe(0);

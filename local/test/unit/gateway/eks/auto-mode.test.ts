@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { EMPTY_SECONDS } from "../../../../gateway/eks/reconcile/auto-nodes.ts";
-import { clusterBody, eks, roleArn, useEks } from "./fakes.ts";
+import { clusterBody, eks, later, roleArn, useEks } from "./fakes.ts";
 
 useEks();
 
@@ -115,11 +115,7 @@ describe("its nodes", () => {
     eks.clusters.objects.set(`hub/Pod/default/${name}`, pod(name, spec) as never);
   const nodes = () => [...eks.clusters.nodes.values()];
   /** One more look at the cluster, some seconds later. */
-  const look = async (seconds = 1) => {
-    eks.clock += seconds;
-    eks.worker.add("hub");
-    await eks.settle();
-  };
+  const look = (seconds = 1) => later(seconds);
   /** What the scheduler does. */
   const place = (name: string) => {
     const { nodeName } = nodes()[0] ?? {};

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { eks, useEks, withNodes } from "./fakes.ts";
+import { eks, groupAt, later, updateOf, useEks, withNodes } from "./fakes.ts";
 
 useEks(withNodes);
 
 const GROUP = "/clusters/hub/node-groups/main";
-const group = async () => (await eks.get(GROUP)).nodegroup;
+const group = () => groupAt(GROUP);
 /** Name of the node that comes next. */
 const NEXT = "ip-100-64-0-6.ec2.internal";
 const instances = () => [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
@@ -21,19 +21,12 @@ function run(name: string, nodeName: string | undefined, over: { metadata?: obje
   if (over.budgeted) eks.clusters.budgeted.add(name);
 }
 
-/** Lets the background look again, after some time on EKS's clock. */
-async function later(seconds = 0): Promise<void> {
-  eks.clock += seconds;
-  eks.worker.add("hub");
-  await eks.settle();
-}
-
 /** A version update that runs, with what it was asked for. */
 async function begin(body: object): Promise<() => Promise<{ status: string; errors: unknown[] }>> {
   await eks.finish("POST", "/clusters/hub/updates", { version: "1.35" });
   const { update } = (await eks.call("POST", `${GROUP}/update-version`, body)).body;
   await eks.settle();
-  return async () => (await eks.get(`/clusters/hub/updates/${update.id}?nodegroupName=main`)).update;
+  return () => updateOf(update.id);
 }
 
 describe("deleting a node group", () => {
@@ -228,7 +221,7 @@ describe("a version update", () => {
     };
     eks.clusters.of = () => ({ ...cluster, kube });
     await later();
-    const update = async () => (await eks.get(`/clusters/hub/updates/${id}?nodegroupName=main`)).update;
+    const update = () => updateOf(id ?? "");
     await expect.poll(async () => (await update()).status).toBe("Successful");
     expect(instances().filter((each) => before.includes(each))).toEqual([]);
   });

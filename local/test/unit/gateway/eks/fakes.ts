@@ -239,6 +239,30 @@ export const clusterBody = (name: string, over: object = {}): object => ({
   ...over,
 });
 
+/** Lets the background look again, after some time on EKS's clock. */
+export async function later(seconds = 0, api = eks): Promise<void> {
+  api.clock += seconds;
+  api.worker.add("hub");
+  await api.settle();
+}
+
+/** The node group at a path, and the update of one. */
+export const groupAt = async (path: string, api = eks) => (await api.get(path)).nodegroup;
+export const updateOf = async (id: string, api = eks) =>
+  (await api.get(`/clusters/hub/updates/${id}?nodegroupName=main`)).update;
+
+/** Asks for the node group `second`, of one node where `over` says nothing else; creates it. */
+export const requestSecond = (over: object = {}, api = eks) =>
+  api.call("POST", "/clusters/hub/node-groups", {
+    ...{ nodegroupName: "second", nodeRole: roleArn("node"), subnets: ["subnet-a"] },
+    scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
+    ...over,
+  });
+export async function createSecond(over: object = {}, api = eks): Promise<void> {
+  await requestSecond(over, api);
+  await api.settle();
+}
+
 /** An active cluster. */
 export const withCluster = (api: FakeEks, name = "hub") => api.finish("POST", "/clusters", clusterBody(name));
 

@@ -1,6 +1,17 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { quotas } from "../../../../product.ts";
-import { type FakeEks, fakeAws, fakeEks, roleArn, stopWorkers, volumeKeyProblem, withNodes } from "./fakes.ts";
+import {
+  createSecond,
+  type FakeEks,
+  fakeAws,
+  fakeEks,
+  groupAt,
+  later,
+  stopWorkers,
+  updateOf,
+  volumeKeyProblem,
+  withNodes,
+} from "./fakes.ts";
 
 afterAll(stopWorkers);
 
@@ -18,24 +29,13 @@ async function cluster({ onDemand = 5, spot = 5 } = {}): Promise<FakeEks> {
   await withNodes(eks);
   return eks;
 }
-const group = async (eks: FakeEks, path = SECOND) => (await eks.get(path)).nodegroup;
+const group = (api: FakeEks, path = SECOND) => groupAt(path, api);
 const launched = (eks: FakeEks): number => eks.store.get("hub").nodegroups["second"]?.nodes.length ?? 0;
 
-async function create(eks: FakeEks, desiredSize: number, over: object = {}): Promise<void> {
-  await eks.finish("POST", "/clusters/hub/node-groups", {
-    nodegroupName: "second",
-    nodeRole: roleArn("node"),
-    subnets: ["subnet-a"],
-    scalingConfig: { minSize: 1, desiredSize, maxSize: desiredSize },
-    instanceTypes: ["m6i.large"],
-    ...over,
-  });
-}
-async function later(eks: FakeEks, seconds: number): Promise<void> {
-  eks.clock += seconds;
-  eks.worker.add("hub");
-  await eks.settle();
-}
+const create = (api: FakeEks, desiredSize: number, over: object = {}) => {
+  const scalingConfig = { minSize: 1, desiredSize, maxSize: desiredSize };
+  return createSecond({ scalingConfig, instanceTypes: ["m6i.large"], ...over }, api);
+};
 
 describe("nodes that take vCPUs", () => {
   it("fails to create a node group above the quota with EC2's reason, and launches the nodes below it", async () => {
@@ -43,7 +43,7 @@ describe("nodes that take vCPUs", () => {
     await create(eks, 2);
     expect(launched(eks)).toBe(1);
     expect((await group(eks)).status).toBe("CREATING");
-    await later(eks, 75);
+    await later(75, eks);
     const asg = `eks-second-${(await group(eks)).nodegroupArn.split("/").at(-1)}`;
     expect(await group(eks)).toMatchObject({
       status: "CREATE_FAILED",
@@ -61,7 +61,7 @@ describe("nodes that take vCPUs", () => {
     const eks = await cluster({ onDemand: 2, spot: 3 });
     await create(eks, 2, { capacityType: "SPOT" });
     expect(launched(eks)).toBe(1);
-    await later(eks, 75);
+    await later(75, eks);
     expect(await group(eks)).toMatchObject({
       status: "CREATE_FAILED",
       health: { issues: [{ message: expect.stringContaining("MaxSpotInstanceCountExceeded") }] },
@@ -79,9 +79,8 @@ describe("nodes that take vCPUs", () => {
     await eks.finish("POST", "/clusters/hub/updates", { version: "1.35" });
     const main = "/clusters/hub/node-groups/main";
     const { body } = await eks.finish("POST", `${main}/update-version`, { version: "1.35" });
-    await later(eks, 75);
-    const { update } = await eks.get(`/clusters/hub/updates/${body.update.id}?nodegroupName=main`);
-    expect(update).toMatchObject({
+    await later(75, eks);
+    expect(await updateOf(body.update.id, eks)).toMatchObject({
       status: "Failed",
       errors: [{ errorCode: "NodeCreationFailure", errorMessage: expect.stringContaining("limit of 2") }],
     });
@@ -102,7 +101,7 @@ describe("a key of volumes that Auto Scaling may not use", () => {
     const eks = await cluster({ onDemand: 100 });
     await create(eks, 1, { launchTemplate: { id: "lt-key", version: "1" } });
     expect(launched(eks)).toBe(0);
-    await later(eks, 75);
+    await later(75, eks);
     expect(await group(eks)).toMatchObject({
       status: "CREATE_FAILED",
       health: {

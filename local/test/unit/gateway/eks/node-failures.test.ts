@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { eks, roleArn, useEks, withNodes } from "./fakes.ts";
+import { createSecond, eks, groupAt, later, updateOf, useEks, withNodes } from "./fakes.ts";
 
 useEks(withNodes);
 
@@ -15,27 +15,14 @@ const reason =
   "Instances failed to join the kubernetes cluster. process hub.1.kubelet did not start: it ended before it was ready (exit code 1). " +
   'Log: /logs/hub.1.kubelet.log: "command failed" err="no such field"';
 
-const group = async (path = SECOND) => (await eks.get(path)).nodegroup;
+const group = (path = SECOND) => groupAt(path);
 const instances = async () =>
   ((await eks.store.get("hub").nodegroups["second"]?.nodes) ?? []).map((node) => node.instanceId);
-async function create(): Promise<void> {
-  await eks.finish("POST", "/clusters/hub/node-groups", {
-    nodegroupName: "second",
-    nodeRole: roleArn("node"),
-    subnets: ["subnet-a"],
-    scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
-  });
-}
-async function later(seconds: number): Promise<void> {
-  eks.clock += seconds;
-  eks.worker.add("hub");
-  await eks.settle();
-}
 
 describe("a node group whose node never joins", () => {
   beforeEach(async () => {
     eks.clusters.unstartable.set(NEXT, failure);
-    await create();
+    await createSecond();
   });
 
   it("is CREATE_FAILED, with the instance and the reason as its health issue", async () => {
@@ -90,14 +77,14 @@ describe("a node group whose node never joins", () => {
     expect((await eks.call("DELETE", SECOND)).body.nodegroup.status).toBe("DELETING");
     await later(0);
     expect((await eks.call("GET", SECOND)).error).toBe("ResourceNotFoundException");
-    await create();
+    await createSecond();
     await expect.poll(async () => (await group()).status).toBe("ACTIVE");
   });
 });
 
 describe("a node group", () => {
   it("fails its update when a new node fails to start", async () => {
-    await create();
+    await createSecond();
     eks.clusters.unstartable.set("ip-100-64-0-10.ec2.internal", failure);
     const { body } = await eks.finish("POST", "/clusters/hub/node-groups/main/update-config", {
       scalingConfig: { desiredSize: 2 },
@@ -107,8 +94,7 @@ describe("a node group", () => {
       status: "DEGRADED",
       health: { issues: [{ code: "NodeCreationFailure", resourceIds: [expect.stringMatching(/^i-/)] }] },
     });
-    const { update } = await eks.get(`/clusters/hub/updates/${body.update.id}?nodegroupName=main`);
-    expect(update).toMatchObject({
+    expect(await updateOf(body.update.id)).toMatchObject({
       status: "Failed",
       errors: [{ errorCode: "NodeCreationFailure", errorMessage: reason }],
     });
@@ -127,7 +113,7 @@ describe("a node group", () => {
 
   it("names nodes that joined and aren't Ready as EKS does", async () => {
     eks.clusters.notReady.add(NEXT);
-    await create();
+    await createSecond();
     await later(299);
     expect((await group()).status).toBe("CREATING");
     await later(1);
@@ -146,7 +132,7 @@ describe("a node group", () => {
 
   it("starts its nodes with what a fault adds to the configuration of kubelets", async () => {
     eks.kubeletConfig = { maxPods: "many" };
-    await create();
+    await createSecond();
     expect(eks.clusters.nodes.get("hub/1")?.kubelet).toEqual({ maxPods: "many" });
     expect(eks.clusters.nodes.get("hub/0")?.kubelet).toEqual({});
   });

@@ -1,18 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { refusal } from "../calls.ts";
-import { clusterBody, eks, roleArn, useEks, withNodes } from "./fakes.ts";
+import {
+  clusterBody,
+  createSecond,
+  eks,
+  groupAt,
+  requestSecond,
+  roleArn,
+  updateOf,
+  useEks,
+  withNodes,
+} from "./fakes.ts";
 
 useEks(withNodes);
 
 const GROUP = "/clusters/hub/node-groups/main";
-const group = async () => (await eks.get(GROUP)).nodegroup;
-const create = (over: object) =>
-  eks.call("POST", "/clusters/hub/node-groups", {
-    nodegroupName: "second",
-    nodeRole: roleArn("node"),
-    subnets: ["subnet-a"],
-    ...over,
-  });
+const group = () => groupAt(GROUP);
 
 describe("a node group", () => {
   test("is ACTIVE when its nodes are Ready: named, labelled, zoned and admitted as on EKS", async () => {
@@ -69,7 +72,7 @@ describe("a node group", () => {
   });
 
   test("of a name that is taken is refused with the names of cluster and group, as EKS has them in its exception", async () => {
-    expect(await create({ nodegroupName: "main" })).toMatchObject({
+    expect(await requestSecond({ nodegroupName: "main" })).toMatchObject({
       status: 409,
       error: "ResourceInUseException",
       body: { clusterName: "hub", nodegroupName: "main" },
@@ -88,7 +91,7 @@ describe("a node group", () => {
     expect((await group()).status).toBe("UPDATING");
     release();
     await eks.settle();
-    expect((await eks.get(`/clusters/hub/updates/${update.id}?nodegroupName=main`)).update.status).toBe("Successful");
+    expect((await updateOf(update.id)).status).toBe("Successful");
     expect([...eks.clusters.nodes.values()].map(({ number, zone }) => [number, zone])).toEqual([
       [0, "us-east-1a"],
       [1, "us-east-1b"],
@@ -111,15 +114,14 @@ describe("a node group", () => {
   });
 
   const instances = () => [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
-  const second = async () => (await eks.get("/clusters/hub/node-groups/second")).nodegroup;
+  const second = () => groupAt("/clusters/hub/node-groups/second");
   const update = async (name: string, body: object) => {
     const answer = await eks.finish("POST", `/clusters/hub/node-groups/${name}/update-version`, body);
     return answer;
   };
 
   test("stays on its release until it is asked for another one, and then gets other nodes, not another Kubernetes", async () => {
-    await create({ releaseVersion: "1.34.4-20261002", scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 } });
-    await eks.settle();
+    await createSecond({ releaseVersion: "1.34.4-20261002" });
     await eks.finish("POST", "/clusters/hub/updates", { version: "1.35" });
     const before = instances();
     await update("second", { releaseVersion: "1.34.4-20261101" });
@@ -134,8 +136,7 @@ describe("a node group", () => {
 
   test("gets other nodes for another version of its launch template, and keeps the template", async () => {
     const launchTemplate = { id: "lt-1", version: "1" };
-    await create({ launchTemplate, scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 } });
-    await eks.settle();
+    await createSecond({ launchTemplate });
     const before = instances();
     await update("second", { launchTemplate: { id: "lt-1", version: "2" } });
     await expect.poll(async () => (await second()).status).toBe("ACTIVE");
@@ -146,14 +147,12 @@ describe("a node group", () => {
   });
 
   test("starts its kubelets with its labels and taints", async () => {
-    await create({
+    await createSecond({
       amiType: "BOTTLEROCKET_x86_64_NVIDIA",
       instanceTypes: ["g6.xlarge"],
       labels: { tier: "gpu" },
       taints: [{ key: "nvidia.com/gpu", value: "true", effect: "NO_SCHEDULE" }],
-      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
     });
-    await eks.settle();
     expect([...eks.clusters.nodes.values()].at(-1)).toMatchObject({
       labels: { tier: "gpu", "eks.amazonaws.com/nodegroup": "second" },
       taints: [{ key: "nvidia.com/gpu", value: "true", effect: "NoSchedule" }],
@@ -173,8 +172,7 @@ describe("a node group", () => {
   });
 
   test("leaves its role's access entry to another group of that role", async () => {
-    await create({ scalingConfig: { minSize: 0, desiredSize: 0, maxSize: 1 } });
-    await eks.settle();
+    await createSecond({ scalingConfig: { minSize: 0, desiredSize: 0, maxSize: 1 } });
     await eks.finish("DELETE", GROUP);
     expect((await eks.get("/clusters/hub/access-entries")).accessEntries).toContain(roleArn("node"));
     await eks.finish("DELETE", "/clusters/hub/node-groups/second");
@@ -231,14 +229,14 @@ describe("a node group", () => {
     ],
     ["remote access", { remoteAccess: { ec2SshKey: "k" } }, /remoteAccess is not served/],
   ])("with %s is refused", async (_what, over, message, error = "InvalidParameterException") => {
-    expect(await create(over)).toMatchObject(refusal(error, message));
+    expect(await requestSecond(over)).toMatchObject(refusal(error, message));
   });
 
   test.each([
     ["AL2023_ARM_64_STANDARD", ["m7g.large", "a1.large", "c6gn.xlarge", "x2gd.large"]],
     ["AL2023_x86_64_STANDARD", ["m6i.large", "g5.xlarge", "m7i-flex.large", "z1d.large"]],
   ])("with the AMI %s takes types of its processor", async (amiType, instanceTypes) => {
-    const { body } = await create({ amiType, instanceTypes });
+    const { body } = await requestSecond({ amiType, instanceTypes });
     expect(body.nodegroup).toMatchObject({ amiType, instanceTypes });
   });
 
