@@ -1,8 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { connections } from "../../../crossplane/provider-aws/credentials.ts";
@@ -18,6 +15,7 @@ import {
 } from "../../../crossplane/provider-aws/managed.ts";
 import { duration, parseOptions } from "../../../crossplane/provider-aws/options.ts";
 import { scratch } from "../../support/scratch.ts";
+import { serving } from "../../support/serving.ts";
 
 describe("flags", () => {
   test("are upstream's", () => {
@@ -153,6 +151,11 @@ describe("credentials", () => {
   } as unknown as Managed;
   const objects = (spec: object | undefined) =>
     ({ providerConfig: async () => spec && { spec } }) as unknown as Objects;
+  const tokenFile = () => {
+    const file = join(scratch("fleet-token-"), "token");
+    writeFileSync(file, "jwt");
+    return file;
+  };
   const irsa = { AWS_ROLE_ARN: "arn:role", AWS_WEB_IDENTITY_TOKEN_FILE: "/token" };
 
   test("by IRSA are the pod's own, one session for each region", async () => {
@@ -165,19 +168,13 @@ describe("credentials", () => {
   test("by PodIdentity are those that the agent gives for the pod's token, unless the pod has a role by IRSA, as upstream", async () => {
     const Expiration = "2100-01-01T00:00:00Z";
     const asked: (string | undefined)[] = [];
-    const agent = createServer((request, response) => {
-      asked.push(request.headers.authorization);
+    const agent = await serving(({ headers }, _body, response) => {
+      asked.push(headers.authorization);
       response.end(JSON.stringify({ AccessKeyId: "AGENT", SecretAccessKey: "s", Token: "t", Expiration }));
     });
-    await new Promise<void>((resolve) => agent.listen(0, "127.0.0.1", resolve));
-    const folder = scratch("fleet-token-");
-    onTestFinished(() => {
-      agent.close();
-    });
-    const token = join(folder, "token");
-    writeFileSync(token, "jwt");
+    const token = tokenFile();
     const environment = {
-      AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${(agent.address() as AddressInfo).port}/v1/credentials`,
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${agent}/v1/credentials`,
       AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: token,
     };
     const spec = objects({ credentials: { source: "PodIdentity" } });
@@ -190,28 +187,19 @@ describe("credentials", () => {
 
   test("by a chain go from role to role, each with its external id and session tags", async () => {
     const asked: Record<string, string>[] = [];
-    const sts = createServer((request, response) => {
-      void text(request).then((body) => {
-        const form = Object.fromEntries(new URLSearchParams(body));
-        const signedBy = /Credential=([^/]+)/.exec(request.headers.authorization ?? "")?.[1] ?? "nobody";
-        asked.push({ ...form, signedBy });
-        const keys = `<AccessKeyId>KEY${asked.length}</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>`;
-        const credentials = `<Credentials>${keys}<Expiration>2100-01-01T00:00:00Z</Expiration></Credentials>`;
-        const action = form["Action"];
-        response.setHeader("content-type", "text/xml");
-        response.end(`<${action}Response><${action}Result>${credentials}</${action}Result></${action}Response>`);
-      });
+    const endpoint = await serving(({ headers }, body, response) => {
+      const form = Object.fromEntries(new URLSearchParams(body));
+      const signedBy = /Credential=([^/]+)/.exec(headers.authorization ?? "")?.[1] ?? "nobody";
+      asked.push({ ...form, signedBy });
+      const keys = `<AccessKeyId>KEY${asked.length}</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>`;
+      const credentials = `<Credentials>${keys}<Expiration>2100-01-01T00:00:00Z</Expiration></Credentials>`;
+      const action = form["Action"];
+      response.setHeader("content-type", "text/xml");
+      response.end(`<${action}Response><${action}Result>${credentials}</${action}Result></${action}Response>`);
     });
-    await new Promise<void>((resolve) => sts.listen(0, "127.0.0.1", resolve));
-    const folder = scratch("fleet-token-");
-    onTestFinished(() => {
-      vi.unstubAllEnvs();
-      sts.close();
-    });
-    const token = join(folder, "token");
-    writeFileSync(token, "jwt");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const token = tokenFile();
     const own = { AWS_ROLE_ARN: "arn:aws:iam::000000000000:role/own", AWS_WEB_IDENTITY_TOKEN_FILE: token };
-    const endpoint = `http://127.0.0.1:${(sts.address() as AddressInfo).port}`;
     for (const [name, value] of Object.entries({ ...own, AWS_ENDPOINT_URL: endpoint })) vi.stubEnv(name, value);
     const assumeRoleChain = [
       { roleARN: "arn:aws:iam::000000000001:role/hop" },

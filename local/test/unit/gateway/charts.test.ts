@@ -1,26 +1,24 @@
 import { writeFileSync } from "node:fs";
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { serveChart } from "../../../gateway/charts.ts";
 import { scratch } from "../../support/scratch.ts";
+import { serving } from "../../support/serving.ts";
 
 const folder = scratch("fleet-charts-");
 writeFileSync(join(folder, "index.yaml"), "entries: {}\n");
 writeFileSync(join(folder, "flux2-2.19.0+1.tgz"), "archive");
 writeFileSync(join(folder, "secret"), "no");
-const server = createServer((message, response) => void serveChart(folder, message.url ?? "", response));
-beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
-afterAll(() => {
-  server.close();
+let origin: string;
+beforeAll(async () => {
+  origin = await serving(({ url = "" }, _body, response) => serveChart(folder, url, response));
 });
 
 /** The raw path goes over the wire as it is: fetch would tidy it first. */
 const get = (path: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const { port } = server.address() as AddressInfo;
-    request({ host: "127.0.0.1", port, path }, (response) => {
+    request({ host: "127.0.0.1", port: new URL(origin).port, path }, (response) => {
       let text = "";
       response.on("data", (chunk: Buffer) => {
         text += chunk.toString();

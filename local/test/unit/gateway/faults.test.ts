@@ -1,6 +1,5 @@
 import { utimesSync, writeFileSync } from "node:fs";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { AmpClient, ListWorkspacesCommand as ListMetrics } from "@aws-sdk/client-amp";
 import { DescribeVpcsCommand, EC2Client } from "@aws-sdk/client-ec2";
 import { EKSClient, ListClustersCommand } from "@aws-sdk/client-eks";
@@ -11,17 +10,17 @@ import { ListHostedZonesCommand, Route53Client } from "@aws-sdk/client-route-53"
 import { ListBucketsCommand, S3Client } from "@aws-sdk/client-s3";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { credentialScope } from "../../../gateway/aws/credential-scope.ts";
 import type { HttpRequest } from "../../../gateway/aws/http.ts";
 import { clearFaults, faultsFile, faultsIn, setFaults } from "../../../gateway/faults/faults.ts";
 import { actionOf, firsts } from "../../../gateway/faults/hold.ts";
 import { throttle, throttled } from "../../../gateway/faults/throttle.ts";
-import { type Handler, listen, listener } from "../../../gateway/listeners.ts";
+import { type Handler, listener } from "../../../gateway/listeners.ts";
 import { scratch } from "../../support/scratch.ts";
+import { originOf } from "../../support/serving.ts";
 
 describe("a throttled request", () => {
-  let server: Server;
   let endpoint: string;
   /** Services as they were called. */
   const called: string[] = [];
@@ -31,11 +30,8 @@ describe("a throttled request", () => {
       called.push(service);
       return throttled(service);
     };
-    const answer = listener(refuse, (line) => expect.fail(line));
-    server = await listen("127.0.0.1", 0, answer);
-    endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    endpoint = await originOf(createServer(listener(refuse, (line) => expect.fail(line))));
   });
-  afterAll(() => server.close());
 
   const credentials = { accessKeyId: "AKIAEXAMPLE", secretAccessKey: "example" };
   const config = () => ({ endpoint, credentials, region: "us-east-1", maxAttempts: 2, forcePathStyle: true });

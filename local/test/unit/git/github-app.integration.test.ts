@@ -2,16 +2,16 @@ import { execFile } from "node:child_process";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { AccessList } from "../../../git/access.ts";
 import { exchange, grantsOfInstallation, tokenKey } from "../../../git/github-app.ts";
 import { createHttpServer } from "../../../git/http.ts";
 import { publish } from "../../../git/repositories.ts";
 import { scratch } from "../../support/scratch.ts";
+import { originOf } from "../../support/serving.ts";
 
 const run = promisify(execFile);
 const base = scratch("fleet-github-app-");
@@ -26,7 +26,6 @@ const list: AccessList = {
 const key = tokenKey("host key");
 const now = () => Math.floor(Date.now() / 1000);
 
-let server: Server;
 let origin = "";
 beforeAll(async () => {
   const root = join(base, "git");
@@ -37,12 +36,8 @@ beforeAll(async () => {
     writeFileSync(join(content, "README.md"), name);
     publish(join(root, `${name}.git`), content, name);
   }
-  server = createHttpServer({ root, accessList: () => list, hostKey: "host key", log: () => {} });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  await new Promise((done) => server.close(done));
+  const server = createHttpServer({ root, accessList: () => list, hostKey: "host key", log: () => {} });
+  origin = await originOf(server as Server);
 });
 
 interface Claims {

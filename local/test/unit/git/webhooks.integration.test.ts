@@ -1,14 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { watchPushes } from "../../../git/pushes.ts";
 import { ensureRepository, publish } from "../../../git/repositories.ts";
 import { callWebhooks, type Push, readWebhooks, registerWebhooks, type Webhook } from "../../../git/webhooks.ts";
 import { scratch } from "../../support/scratch.ts";
+import { serving } from "../../support/serving.ts";
 
 const base = scratch("fleet-webhooks-");
 const secret = "s3cret";
@@ -20,27 +20,14 @@ interface Call {
   readonly body: string;
 }
 let calls: Call[] = [];
-let server: Server;
 let origin = "";
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    if (request.url === "/hook/silent") return;
-    let body = "";
-    request.on("data", (chunk) => {
-      body += chunk;
-    });
-    request.on("end", () => {
-      calls.push({ url: request.url, headers: request.headers, body });
-      response.writeHead(request.url === "/hook/refused" ? 400 : 200).end();
-    });
+  origin = await serving(({ url, headers }, body, response) => {
+    if (url === "/hook/silent") return;
+    calls.push({ url, headers, body });
+    response.writeHead(url === "/hook/refused" ? 400 : 200).end();
   });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((done) => server.close(done));
 });
 beforeEach(() => {
   calls = [];

@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { UnsecuredJWT } from "jose";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { podIdentityAgent } from "../../../pod-identity-agent/agent.ts";
+import { originOf, serving } from "../../support/serving.ts";
 
 const HOUR = 3600;
 /** Seconds since 1970. */
@@ -13,19 +13,12 @@ let clock: number;
 let hours: number;
 let refuses: boolean;
 let asked: { path: string; authorization: string; token: string; sessionToken: string }[];
-const servers: Server[] = [];
-let agent: number;
-
-const open = async (server: Server): Promise<number> => {
-  servers.push(server.listen(0, "127.0.0.1"));
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
-};
+let agent: string;
 
 /** EKS Auth: numbers its answers. */
-async function answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+function answer(message: IncomingMessage, body: string, response: ServerResponse): void {
   const { authorization = "", "x-amz-security-token": sessionToken } = message.headers;
-  const { token: given } = JSON.parse(await text(message)) as { token: string };
+  const { token: given } = JSON.parse(body) as { token: string };
   asked.push({ path: message.url ?? "", authorization, token: given, sessionToken: String(sessionToken) });
   if (refuses) {
     response.writeHead(404, { "x-amzn-errortype": "ResourceNotFoundException" });
@@ -38,29 +31,23 @@ async function answer(message: IncomingMessage, response: ServerResponse): Promi
   response.end(JSON.stringify({ assumedRoleUser: { arn }, credentials }));
 }
 
-const eksAuth = () => createServer((message, response) => void answer(message, response));
-
 beforeEach(async () => {
   [clock, hours, refuses, asked] = [1_700_000_000, 6, false, []];
-  const port = await open(eksAuth());
   const nodeCredentials = async () => ({
     accessKeyId: "ASIANODE",
     secretAccessKey: "secret",
     sessionToken: "of the node",
     expiration: "2026-01-01T00:00:00Z",
   });
-  const options = { cluster: "hub", region: "us-east-1", endpoint: `http://127.0.0.1:${port}`, nodeCredentials };
-  agent = await open(podIdentityAgent({ ...options, log: () => {}, now: () => clock * 1000 }));
-});
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
+  const options = { cluster: "hub", region: "us-east-1", endpoint: await serving(answer), nodeCredentials };
+  agent = await originOf(podIdentityAgent({ ...options, log: () => {}, now: () => clock * 1000 }));
 });
 
 const token = (name = "app") => new UnsecuredJWT({ sub: name }).encode();
 
 async function get(headers: Record<string, string>, path = "/v1/credentials") {
   const sent = request({
-    port: agent,
+    port: new URL(agent).port,
     host: "127.0.0.1",
     path,
     headers: { host: "169.254.170.23", ...headers },

@@ -1,11 +1,11 @@
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { apsApi } from "../../../../gateway/aps/router.ts";
 import { RulesRefused, type ServerSettings, type Workspaces } from "../../../../gateway/aps/runtime.ts";
 import { startAps } from "../../../../gateway/aps/service.ts";
 import { type HttpRequest, jsonResponse } from "../../../../gateway/aws/http.ts";
-import { type Handler, listen, listener } from "../../../../gateway/listeners.ts";
+import { type Handler, listener } from "../../../../gateway/listeners.ts";
 import { scratch } from "../../../support/scratch.ts";
+import { originOf } from "../../../support/serving.ts";
 import { callsOf, place } from "../calls.ts";
 
 const endings: (() => Promise<void> | void)[] = [];
@@ -41,13 +41,7 @@ async function fakeWorkspaces(): Promise<FakeWorkspaces> {
       ? { status: 204, headers: {}, body: "" }
       : jsonResponse(200, { status: "success" });
   };
-  const server = await listen(
-    "127.0.0.1",
-    0,
-    listener(serve, () => {}),
-  );
-  endings.push(() => closed(server));
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = await originOf(createServer(listener(serve, () => {})));
   let gate: Promise<void> = Promise.resolve();
   let release = () => {};
   endings.push(() => release());
@@ -80,12 +74,6 @@ async function fakeWorkspaces(): Promise<FakeWorkspaces> {
   };
   return workspaces;
 }
-
-const closed = (server: Server): Promise<void> =>
-  new Promise((done) => {
-    server.close(() => done());
-    server.closeAllConnections();
-  });
 
 /** The API over fakes. */
 export interface FakeAps extends ReturnType<typeof callsOf> {

@@ -1,36 +1,21 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import type { IncomingMessage } from "node:http";
+import { describe, expect, test } from "vitest";
 import { awsApi } from "../../../../gateway/api.ts";
 import { credentialScope } from "../../../../gateway/aws/credential-scope.ts";
 import { forwardTo } from "../../../../gateway/aws/forward.ts";
 import type { HttpRequest } from "../../../../gateway/aws/http.ts";
-
-let server: Server | undefined;
-afterEach(() => server?.close());
+import { serving } from "../../../support/serving.ts";
 
 /** A server that keeps what it is sent, and its URL. */
-async function emulator(): Promise<{
-  url: string;
-  got: { headers: IncomingMessage["headers"]; url: string | undefined; body: string }[];
-}> {
+async function emulator() {
   const got: { headers: IncomingMessage["headers"]; url: string | undefined; body: string }[] = [];
-  server = createServer((message, response) => {
-    let body = "";
-    message.on("data", (chunk: Buffer) => {
-      body += chunk.toString();
-    });
-    message.on("end", () => {
-      got.push({ headers: message.headers, url: message.url, body });
-      response.writeHead(message.method === "HEAD" ? 200 : 403, {
-        "x-amzn-errortype": "AccessDenied",
-        "content-length": "2",
-      });
-      response.end(message.method === "HEAD" ? undefined : "no");
-    });
+  const url = await serving((message, body, response) => {
+    got.push({ headers: message.headers, url: message.url, body });
+    const isHead = message.method === "HEAD";
+    response.writeHead(isHead ? 200 : 403, { "x-amzn-errortype": "AccessDenied", "content-length": "2" });
+    response.end(isHead ? undefined : "no");
   });
-  await new Promise<void>((done) => server?.listen(0, "127.0.0.1", done));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, got };
+  return { url, got };
 }
 
 const request = (over: Partial<HttpRequest> = {}): HttpRequest => ({

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { kubeApi } from "../../../../gateway/eks/kube.ts";
 import type { KubeApi } from "../../../../gateway/eks/runtime.ts";
 import { scratch } from "../../../support/scratch.ts";
+import { originOf } from "../../../support/serving.ts";
 
 /** What the Eviction API answers next. */
 let answer: { readonly code: number; readonly message: string };
@@ -29,9 +29,7 @@ const file = join(folder, "kubeconfig");
 let kube: KubeApi;
 
 beforeAll(async () => {
-  apiServer.listen(0, "127.0.0.1");
-  await once(apiServer, "listening");
-  const server = `http://127.0.0.1:${(apiServer.address() as AddressInfo).port}`;
+  const server = await originOf(apiServer);
   const config = {
     "current-context": "a",
     contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
@@ -40,9 +38,6 @@ beforeAll(async () => {
   };
   writeFileSync(file, JSON.stringify(config));
   kube = await kubeApi(file);
-});
-afterAll(() => {
-  apiServer.close();
 });
 
 test.each([

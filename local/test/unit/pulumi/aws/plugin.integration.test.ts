@@ -1,6 +1,5 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serving } from "../../../support/serving.ts";
 import { type Plugin, startPlugin } from "../harness.ts";
 
 /** An AWS API that knows who calls and nothing else. */
@@ -8,22 +7,17 @@ const identity = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/do
 <Arn>arn:aws:iam::111122223333:user/deployer</Arn><UserId>AIDA</UserId><Account>111122223333</Account>
 </GetCallerIdentityResult></GetCallerIdentityResponse>`;
 
-let server: Server;
 let plugin: Plugin;
 beforeAll(async () => {
-  server = createServer((_request, response) => response.setHeader("content-type", "text/xml").end(identity));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   plugin = await startPlugin("local/pulumi/aws/main.ts", {
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_ENDPOINT_URL: await serving((_request, _body, response) =>
+      response.setHeader("content-type", "text/xml").end(identity),
+    ),
     AWS_ACCESS_KEY_ID: "key",
     AWS_SECRET_ACCESS_KEY: "secret",
   });
 });
-afterAll(async () => {
-  await plugin.close();
-  server.close();
-});
+afterAll(() => plugin.close());
 
 const region = "us-east-1";
 
