@@ -29,13 +29,9 @@ function program(name: string, behaviour = ""): string {
   for (const runner of ["run", "run-policy-pack", "run-plugin"]) {
     const target = path.join(root, "node_modules", "@pulumi", "pulumi", "cmd", runner);
     mkdirSync(target, { recursive: true });
-    const { PULUMI_CONFIG, PULUMI_CONFIG_SECRET_KEYS, PULUMI_NODEJS_TYPESCRIPT, GIVEN } = Object.fromEntries(
-      ["PULUMI_CONFIG", "PULUMI_CONFIG_SECRET_KEYS", "PULUMI_NODEJS_TYPESCRIPT", "GIVEN"].map((key) => [
-        key,
-        `process.env.${key}`,
-      ]),
-    );
-    const told = `{ runner: ${JSON.stringify(runner)}, args: process.argv.slice(2), flags: process.execArgv, cwd: process.cwd(), env: [${PULUMI_CONFIG}, ${PULUMI_CONFIG_SECRET_KEYS}, ${PULUMI_NODEJS_TYPESCRIPT}, ${GIVEN}] }`;
+    const variables = ["PULUMI_CONFIG", "PULUMI_CONFIG_SECRET_KEYS", "PULUMI_NODEJS_TYPESCRIPT", "GIVEN"];
+    const env = variables.map((name) => `process.env.${name}`).join(", ");
+    const told = `{ runner: ${JSON.stringify(runner)}, args: process.argv.slice(2), flags: process.execArgv, cwd: process.cwd(), env: [${env}] }`;
     writeFileSync(
       path.join(target, "index.js"),
       `require("fs").writeFileSync(${JSON.stringify(path.join(root, "told.json"))}, JSON.stringify(${told}));\n${behaviour}`,
@@ -49,19 +45,12 @@ function program(name: string, behaviour = ""): string {
   return root;
 }
 
-const told = (root: string) =>
-  JSON.parse(readFileSync(path.join(root, "told.json"), "utf8")) as {
-    runner: string;
-    args: string[];
-    flags: string[];
-    cwd: string;
-    env: string[];
-  };
+type Told = Record<"runner" | "cwd", string> & Record<"args" | "flags" | "env", string[]>;
+const told = (root: string): Told => JSON.parse(readFileSync(path.join(root, "told.json"), "utf8"));
 
-function info(
-  root: string,
-  options: Record<string, structpb.JavaScriptValue> = { typescript: false },
-): messages.ProgramInfo {
+type Options = Record<string, structpb.JavaScriptValue>;
+
+function info(root: string, options: Options = { typescript: false }): messages.ProgramInfo {
   return new langpb.ProgramInfo()
     .setRootDirectory(root)
     .setProgramDirectory(path.join(root, "infra"))
@@ -69,7 +58,13 @@ function info(
     .setOptions(structpb.Struct.fromJavaScript(options));
 }
 
-function run(root: string, options?: Record<string, structpb.JavaScriptValue>): Promise<messages.RunResponse> {
+/** The answer to a call of the host. */
+const answerOf = <T>(call: (done: (error: ServiceError | null, value: T) => void) => unknown): Promise<T> =>
+  new Promise((resolve, reject) => {
+    call((error, value) => (error ? reject(error) : resolve(value)));
+  });
+
+function run(root: string, options?: Options): Promise<messages.RunResponse> {
   mkdirSync(path.join(root, "infra"), { recursive: true });
   const request = new langpb.RunRequest()
     .setProject("project")
@@ -82,9 +77,7 @@ function run(root: string, options?: Record<string, structpb.JavaScriptValue>): 
     .setConfigsecretkeysList(["project:token"])
     .setInfo(info(root, options));
   request.getConfigMap().set("project:token", "a-secret-token");
-  return new Promise((resolve, reject) => {
-    client.run(request, (error, response) => (error ? reject(error) : resolve(response)));
-  });
+  return answerOf((done) => client.run(request, done));
 }
 
 beforeAll(async () => {
@@ -108,18 +101,8 @@ test("a program runs in its own folder with everything it needs; secrets go by e
   expect([response.getError(), response.getBail()]).toEqual(["", false]);
   const { args, flags, cwd, env } = told(root);
   expect(args).toEqual([
-    ...[
-      "--monitor",
-      "127.0.0.1:99",
-      "--engine",
-      ENGINE,
-      "--project",
-      "project",
-      "--stack",
-      "stack",
-      "--organization",
-      "organization",
-    ],
+    ...`--monitor 127.0.0.1:99 --engine ${ENGINE} --project project --stack stack`.split(" "),
+    ...["--organization", "organization"],
     ...["--root-directory", root, "--pwd", path.join(root, "infra"), "--parallel", "8", "--dry-run", "."],
   ]);
   expect(flags).toEqual(["--max-old-space-size=512"]);
@@ -151,9 +134,7 @@ test("cancellation ends the program", async () => {
   const root = program("long", "setInterval(() => {}, 1000)");
   const running = run(root);
   await expect.poll(() => existsSync(path.join(root, "told.json"))).toBe(true);
-  await new Promise<void>((resolve, reject) => {
-    client.cancel(new emptypb.Empty(), (error) => (error ? reject(error) : resolve()));
-  });
+  await answerOf((done) => client.cancel(new emptypb.Empty(), done));
   expect((await running).getError()).toContain("SIGTERM");
 });
 
@@ -198,9 +179,9 @@ test("plugins can be installed for every package of the checkout, in the version
   const request = new langpb.GetRequiredPackagesRequest().setInfo(
     new langpb.ProgramInfo().setRootDirectory(checkout).setProgramDirectory(path.join(checkout, folder)),
   );
-  const response = await new Promise<messages.GetRequiredPackagesResponse>((resolve, reject) => {
-    client.getRequiredPackages(request, (error, value) => (error ? reject(error) : resolve(value)));
-  });
+  const response = await answerOf<messages.GetRequiredPackagesResponse>((done) =>
+    client.getRequiredPackages(request, done),
+  );
   const packages = response.getPackagesList().map((item) => `${item.getKind()} ${item.getName()} ${item.getVersion()}`);
   const { dependencies, main: program } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 
 interface Registered {
   readonly type: string;
@@ -44,6 +44,21 @@ async function settled(): Promise<void> {
   }
 }
 
+/** The components, loaded after the mocks are set; what they register. */
+async function cluster(name: string, given: object) {
+  registered.length = 0;
+  const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
+  const made = new Cluster(name, given as never, {});
+  await settled();
+  return made;
+}
+async function nodeGroup(name: string, given: object) {
+  registered.length = 0;
+  const { ManagedNodeGroup } = await import("../../../../pulumi/eks/managed-node-group.ts");
+  new ManagedNodeGroup(name, given as never, {});
+  await settled();
+}
+
 /** What @pulumi/eks adds to the options of each add-on (types/input.js). */
 const sdkDefaults = { resolveConflictsOnCreate: "OVERWRITE", resolveConflictsOnUpdate: "OVERWRITE" } as const;
 
@@ -74,10 +89,7 @@ const inputsOf = (name: string) => registered.find((r) => r.name === name && !r.
 
 describe("eks:index:Cluster", () => {
   test("makes the children of the real component under their names", async () => {
-    registered.length = 0;
-    const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
-    const { outputs } = new Cluster("hub", args, {});
-    await settled();
+    const { outputs } = await cluster("hub", args);
     expect(children()).toEqual([
       "aws:eks/addon:Addon hub-kube-proxy",
       "aws:eks/addon:Addon hub-vpc-cni",
@@ -115,36 +127,27 @@ describe("eks:index:Cluster", () => {
   });
 
   test("has the profile of the environment or the stack in its own provider, as the real one, unless credentials are given", async () => {
-    const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
-    const { AWS_PROFILE } = process.env;
     const flags = async (name: string, given: object) => {
       const { providerCredentialOpts: _, ...rest } = args;
-      new Cluster(name, { ...rest, ...given }, {});
-      await settled();
-      const config = inputsOf(`${name}-eks-k8s`).kubeconfig as string;
-      return (JSON.parse(config) as { users: [{ user: { exec: { args: string[] } } }] }).users[0].user.exec.args.slice(
-        8,
-      );
+      await cluster(name, { ...rest, ...given });
+      const config = JSON.parse(inputsOf(`${name}-eks-k8s`).kubeconfig);
+      return config.users[0].user.exec.args.slice(8);
     };
-    try {
-      process.env["AWS_PROFILE"] = "mine";
-      expect(await flags("ambient", {})).toEqual(["--profile", "mine"]);
-      expect(await flags("given", { providerCredentialOpts: {} })).toEqual([]);
-      delete process.env["AWS_PROFILE"];
-      pulumi.runtime.setAllConfig({ "aws:profile": "of-the-stack" });
-      expect(await flags("stack", {})).toEqual(["--profile", "of-the-stack"]);
-    } finally {
+    onTestFinished(() => {
       pulumi.runtime.setAllConfig({});
-      if (AWS_PROFILE !== undefined) process.env["AWS_PROFILE"] = AWS_PROFILE;
-    }
+      vi.unstubAllEnvs();
+    });
+    vi.stubEnv("AWS_PROFILE", "mine");
+    expect(await flags("ambient", {})).toEqual(["--profile", "mine"]);
+    expect(await flags("given", { providerCredentialOpts: {} })).toEqual([]);
+    vi.stubEnv("AWS_PROFILE", undefined);
+    pulumi.runtime.setAllConfig({ "aws:profile": "of-the-stack" });
+    expect(await flags("stack", {})).toEqual(["--profile", "of-the-stack"]);
   });
 
   test("merges environment variables of the VPC CNI into the component's own, sorted, as the real one", async () => {
-    registered.length = 0;
-    const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
     const configurationValues = { env: { ADDITIONAL_ENI_TAGS: "{}" } };
-    new Cluster("hub", { ...args, vpcCniOptions: { ...args.vpcCniOptions, configurationValues } }, {});
-    await settled();
+    await cluster("hub", { ...args, vpcCniOptions: { ...args.vpcCniOptions, configurationValues } });
     const { env, ...others } = JSON.parse(inputsOf("hub-vpc-cni").configurationValues);
     expect(env).toMatchObject({ ADDITIONAL_ENI_TAGS: "{}", WARM_ENI_TARGET: "1" });
     expect(Object.keys(env)).toEqual(Object.keys(env).toSorted());
@@ -195,10 +198,7 @@ describe("eks:index:ManagedNodeGroup", () => {
   };
 
   test("makes a node group of the cluster's version in its subnets, under its own name", async () => {
-    registered.length = 0;
-    const { ManagedNodeGroup } = await import("../../../../pulumi/eks/managed-node-group.ts");
-    new ManagedNodeGroup("nodes", { ...nodes, labels: { role: "system" } }, {});
-    await settled();
+    await nodeGroup("nodes", { ...nodes, labels: { role: "system" } });
     expect(children()).toEqual(["aws:eks/nodeGroup:NodeGroup nodes", "eks:index:ManagedNodeGroup nodes"]);
     expect(inputsOf("nodes")).toMatchObject({
       clusterName: "fleet-hub",
@@ -211,10 +211,7 @@ describe("eks:index:ManagedNodeGroup", () => {
   });
 
   test("leaves the version to a given launch template", async () => {
-    registered.length = 0;
-    const { ManagedNodeGroup } = await import("../../../../pulumi/eks/managed-node-group.ts");
-    new ManagedNodeGroup("own", { ...nodes, launchTemplate: { id: "lt-1", version: "1" } }, {});
-    await settled();
+    await nodeGroup("own", { ...nodes, launchTemplate: { id: "lt-1", version: "1" } });
     expect(inputsOf("own")).not.toHaveProperty("version");
   });
 
@@ -228,10 +225,7 @@ describe("eks:index:ManagedNodeGroup", () => {
 });
 
 test("the VPC CNI has the component's defaults, in the order in which it writes them", async () => {
-  registered.length = 0;
-  const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
-  new Cluster("hub", args, {});
-  await settled();
+  await cluster("hub", args);
   const text: string = inputsOf("hub-vpc-cni").configurationValues;
   const { env, init, ...values } = JSON.parse(text);
   expect(values).toEqual({ enableNetworkPolicy: "true" });
