@@ -24,6 +24,16 @@ const inputs: Properties = {
 };
 const active = { cluster: { name: "hub", status: "ACTIVE", arn: "arn:aws:eks:eu-central-1:111122223333:cluster/hub" } };
 const done = { update: { id: "u", status: "Successful" } };
+const throwing = (code: string, message?: string) => () => {
+  throw awsError(code, message);
+};
+const deleting = { cluster: { name: "hub", status: "DELETING" } };
+const gone = throwing("ResourceNotFoundException");
+/** One answer first, then another. */
+const inTurn = (first: object, then: object | (() => object)) => {
+  let asked = 0;
+  return () => (asked++ === 0 ? first : typeof then === "function" ? then() : then);
+};
 const update = (of: Handler, news: Properties, answers: Parameters<typeof fakeAws>[0]) => {
   const fake = fakeAws({ DescribeCluster: active, DescribeUpdate: done, ...answers });
   return { fake, run: of.update?.(fake.aws, "hub", changeOf(of, inputs, news)) };
@@ -31,10 +41,9 @@ const update = (of: Handler, news: Properties, answers: Parameters<typeof fakeAw
 
 describe("a cluster", () => {
   test("is created with its tags and waited for until it is ACTIVE", async () => {
-    let asked = 0;
     const fake = fakeAws({
       CreateCluster: {},
-      DescribeCluster: () => (asked++ === 0 ? { cluster: { status: "CREATING" } } : active),
+      DescribeCluster: inTurn({ cluster: { status: "CREATING" } }, active),
     });
     await expect(cluster.create(fake.aws, inputs)).resolves.toBe("hub");
     expect(fake.operations()).toEqual(["CreateCluster", "DescribeCluster", "DescribeCluster"]);
@@ -73,11 +82,8 @@ describe("a cluster", () => {
 
   test("changes one kind of configuration a call, because EKS takes no more", async () => {
     const vpcConfig = { subnetIds: ["subnet-b", "subnet-c"], endpointPublicAccess: true, endpointPrivateAccess: true };
-    const { fake, run } = update(
-      cluster,
-      { ...inputs, vpcConfig, enabledClusterLogTypes: [] },
-      { UpdateClusterConfig: done },
-    );
+    const news = { ...inputs, vpcConfig, enabledClusterLogTypes: [] };
+    const { fake, run } = update(cluster, news, { UpdateClusterConfig: done });
     await run;
     const bodies = fake.calls
       .filter(([operation]) => operation === "UpdateClusterConfig")
@@ -93,50 +99,28 @@ describe("a cluster", () => {
   });
 
   test("an update that EKS refuses in the end fails with EKS's reasons", async () => {
-    const failed = {
-      update: { id: "u", status: "Failed", errors: [{ errorCode: "SubnetNotFound", errorMessage: "gone" }] },
-    };
-    const { run } = update(
-      cluster,
-      { ...inputs, version: "1.35" },
-      { UpdateClusterVersion: done, DescribeUpdate: failed },
-    );
+    const errors = [{ errorCode: "SubnetNotFound", errorMessage: "gone" }];
+    const failed = { UpdateClusterVersion: done, DescribeUpdate: { update: { id: "u", status: "Failed", errors } } };
+    const { run } = update(cluster, { ...inputs, version: "1.35" }, failed);
     await expect(run).rejects.toThrow("SubnetNotFound: gone");
   });
 
   test("is deleted only when EKS does not know it any more, and deleting it again is fine", async () => {
-    let asked = 0;
-    const fake = fakeAws({
-      DeleteCluster: {},
-      DescribeCluster: () => {
-        if (asked++ === 0) return { cluster: { status: "DELETING" } };
-        throw awsError("ResourceNotFoundException");
-      },
-    });
+    const fake = fakeAws({ DeleteCluster: {}, DescribeCluster: inTurn(deleting, gone) });
     await cluster.delete(fake.aws, "hub", {});
-    expect(asked).toBe(2);
-    const gone = () => {
-      throw awsError("ResourceNotFoundException");
-    };
+    expect(fake.operations()).toEqual(["DeleteCluster", "DescribeCluster", "DescribeCluster"]);
     await cluster.delete(fakeAws({ DeleteCluster: gone, DescribeCluster: gone }).aws, "hub", {});
   });
 
   test("whose deletion was interrupted is waited for, and one that is in use is an error", async () => {
-    const busy = () => {
-      throw awsError("ResourceInUseException", "Cluster has nodegroups attached");
-    };
-    let asked = 0;
-    const deleting = () => {
-      if (asked++ === 0) return { cluster: { status: "DELETING" } };
-      throw awsError("ResourceNotFoundException");
-    };
-    await cluster.delete(fakeAws({ DeleteCluster: busy, DescribeCluster: deleting }).aws, "hub", {});
+    const busy = throwing("ResourceInUseException", "Cluster has nodegroups attached");
+    await cluster.delete(fakeAws({ DeleteCluster: busy, DescribeCluster: inTurn(deleting, gone) }).aws, "hub", {});
     const inUse = fakeAws({ DeleteCluster: busy, DescribeCluster: active });
     await expect(cluster.delete(inUse.aws, "hub", {})).rejects.toThrow("nodegroups attached");
   });
 
   test("that is being deleted counts as gone", async () => {
-    const fake = fakeAws({ DescribeCluster: { cluster: { name: "hub", status: "DELETING" } } });
+    const fake = fakeAws({ DescribeCluster: deleting });
     await expect(cluster.read(fake.aws, "hub", {})).resolves.toBeNull();
   });
 });

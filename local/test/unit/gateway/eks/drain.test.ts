@@ -21,6 +21,20 @@ function run(name: string, nodeName: string | undefined, over: { metadata?: obje
   if (over.budgeted) eks.clusters.budgeted.add(name);
 }
 
+/** The first node, with a pod that a budget holds there. */
+function held(): string {
+  const [first = ""] = nodes();
+  run("shop-1", first, { budgeted: true });
+  return first;
+}
+
+/** Lets the pods go, and the update with them. */
+async function succeeds(update: () => Promise<{ status: string }>): Promise<void> {
+  eks.clusters.budgeted.clear();
+  await later();
+  await expect.poll(async () => (await update()).status).toBe("Successful");
+}
+
 /** A version update that runs, with what it was asked for. */
 async function begin(body: object): Promise<() => Promise<{ status: string; errors: unknown[] }>> {
   await eks.finish("POST", "/clusters/hub/updates", { version: "1.35" });
@@ -31,8 +45,7 @@ async function begin(body: object): Promise<() => Promise<{ status: string; erro
 
 describe("deleting a node group", () => {
   test("evicts the pods and waits until they are gone, with its nodes closed to new ones", async () => {
-    const [first] = nodes();
-    run("shop-1", first, { budgeted: true });
+    const first = held();
     await eks.finish("DELETE", GROUP);
     expect(node(first)).toMatchObject({ spec: { unschedulable: true } });
     expect(eks.clusters.evicted).toContain("shop-1");
@@ -46,7 +59,7 @@ describe("deleting a node group", () => {
   });
 
   test("goes on after five minutes although a budget holds pods", async () => {
-    run("shop-1", nodes()[0], { budgeted: true });
+    held();
     await eks.finish("DELETE", GROUP);
     await later(299);
     expect((await group()).status).toBe("DELETING");
@@ -91,8 +104,7 @@ describe("fewer nodes", () => {
 
 describe("a version update", () => {
   test("has another node first, closes the outdated one, and terminates it when its pods are gone", async () => {
-    const [first] = nodes();
-    run("shop-1", first, { budgeted: true });
+    const first = held();
     const update = await begin({ version: "1.35" });
     const [, second] = nodes();
     expect(nodes()).toEqual([first, second]);
@@ -101,16 +113,13 @@ describe("a version update", () => {
       spec: { unschedulable: true },
     });
     expect((await update()).status).toBe("InProgress");
-    eks.clusters.budgeted.clear();
-    await later();
-    await expect.poll(async () => (await update()).status).toBe("Successful");
+    await succeeds(update);
     expect(nodes()).toEqual([second]);
     expect(await group()).toMatchObject({ status: "ACTIVE", version: "1.35" });
   });
 
   test("fails after 15 minutes with PodEvictionFailure, and leaves the group and its nodes as they were", async () => {
-    const [first] = nodes();
-    run("shop-1", first, { budgeted: true });
+    const first = held();
     const update = await begin({ version: "1.35" });
     await later(899);
     expect((await update()).status).toBe("InProgress");
@@ -133,8 +142,7 @@ describe("a version update", () => {
   });
 
   test("with force deletes after 15 minutes what a budget holds", async () => {
-    const [first] = nodes();
-    run("shop-1", first, { budgeted: true });
+    const first = held();
     const update = await begin({ version: "1.35", force: true });
     await later(899);
     expect(nodes()).toContain(first);
@@ -147,22 +155,19 @@ describe("a version update", () => {
   test("of as many nodes as a cluster can have drains without another one first", async () => {
     await eks.finish("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 4, maxSize: 4 } });
     const before = instances();
-    run("shop-1", nodes()[0], { budgeted: true });
+    held();
     const update = await begin({ version: "1.35" });
     await later();
     expect(instances()).toEqual(before);
     expect(eks.clusters.evicted).toContain("shop-1");
     expect((await update()).status).toBe("InProgress");
-    eks.clusters.budgeted.clear();
-    await later();
-    await expect.poll(async () => (await update()).status).toBe("Successful");
+    await succeeds(update);
     expect(instances()).toHaveLength(4);
     expect(instances().filter((id) => before.includes(id))).toEqual([]);
   });
 
   test("goes on when a new node is away for a while long after it began", async () => {
-    const [first] = nodes();
-    run("shop-1", first, { budgeted: true });
+    held();
     const update = await begin({ version: "1.35" });
     const [, second = ""] = nodes();
     await later(301);
@@ -174,9 +179,7 @@ describe("a version update", () => {
       eks.clusters.notReady.clear();
       await later();
     }
-    eks.clusters.budgeted.clear();
-    await later();
-    await expect.poll(async () => (await update()).status).toBe("Successful");
+    await succeeds(update);
   });
 
   test("fails after five minutes without its new node, and leaves the group as it was, without that node", async () => {

@@ -17,18 +17,23 @@ const valueAt = (patch: readonly { path: string; value: unknown }[], path: strin
 const token = (patch: ReturnType<typeof podPatch>) =>
   valueAt(patch, "/spec/volumes").at(-1).projected.sources[0].serviceAccountToken;
 
+/** The variables that each container gets beside AWS's common ones. */
+const variables = (more: Record<string, string>) => {
+  const common = { AWS_STS_REGIONAL_ENDPOINTS: "regional", AWS_DEFAULT_REGION: "us-east-1", AWS_REGION: "us-east-1" };
+  return Object.entries({ ...common, ...more }).map(([name, value]) => ({ name, value }));
+};
+
 describe("a pod whose service account carries a role", () => {
   test("gets token, mount and AWS variables in every container, init containers too", () => {
     const patch = podPatch(pod({ initContainers: [{ name: "init" }] }), account(), "us-east-1");
     for (const path of ["/spec/containers", "/spec/initContainers"]) {
       const [container] = valueAt(patch, path);
-      expect(container.env).toEqual([
-        { name: "AWS_STS_REGIONAL_ENDPOINTS", value: "regional" },
-        { name: "AWS_DEFAULT_REGION", value: "us-east-1" },
-        { name: "AWS_REGION", value: "us-east-1" },
-        { name: "AWS_ROLE_ARN", value: ROLE },
-        { name: "AWS_WEB_IDENTITY_TOKEN_FILE", value: "/var/run/secrets/eks.amazonaws.com/serviceaccount/token" },
-      ]);
+      expect(container.env).toEqual(
+        variables({
+          AWS_ROLE_ARN: ROLE,
+          AWS_WEB_IDENTITY_TOKEN_FILE: "/var/run/secrets/eks.amazonaws.com/serviceaccount/token",
+        }),
+      );
       expect(container.volumeMounts).toEqual([
         { name: "aws-iam-token", mountPath: "/var/run/secrets/eks.amazonaws.com/serviceaccount", readOnly: true },
       ]);
@@ -38,33 +43,22 @@ describe("a pod whose service account carries a role", () => {
 
   test("keeps what its containers set themselves, and the volumes that it has", () => {
     const env = [{ name: "AWS_REGION", value: "eu-west-1" }];
-    const patch = podPatch(
-      pod({ containers: [{ name: "app", env }], volumes: [{ name: "data" }] }),
-      account(),
-      "us-east-1",
-    );
-    const regions = valueAt(patch, "/spec/containers")[0].env.filter(
-      ({ name }: { name: string }) => name === "AWS_REGION",
-    );
+    const own = pod({ containers: [{ name: "app", env }], volumes: [{ name: "data" }] });
+    const patch = podPatch(own, account(), "us-east-1");
+    type Named = { name: string };
+    const regions = valueAt(patch, "/spec/containers")[0].env.filter(({ name }: Named) => name === "AWS_REGION");
     expect(regions).toEqual(env);
-    expect(valueAt(patch, "/spec/volumes").map(({ name }: { name: string }) => name)).toEqual([
-      "data",
-      "aws-iam-token",
-    ]);
+    const volumes = valueAt(patch, "/spec/volumes").map(({ name }: Named) => name);
+    expect(volumes).toEqual(["data", "aws-iam-token"]);
   });
 
   test("has audience, token time and skipped containers from annotations; the pod's own time wins", () => {
     const annotated = account({ "eks.amazonaws.com/audience": "vault", "eks.amazonaws.com/token-expiration": "3600" });
     expect(token(podPatch(pod(), annotated, "r"))).toMatchObject({ audience: "vault", expirationSeconds: 3600 });
-    expect(
-      token(podPatch(pod({}, { "eks.amazonaws.com/token-expiration": "7200" }), annotated, "r")).expirationSeconds,
-    ).toBe(7200);
-    expect(
-      token(podPatch(pod({}, { "eks.amazonaws.com/token-expiration": "1" }), annotated, "r")).expirationSeconds,
-    ).toBe(600);
-    expect(
-      token(podPatch(pod({}, { "eks.amazonaws.com/token-expiration": "soon" }), annotated, "r")).expirationSeconds,
-    ).toBe(86_400);
+    for (const [own, seconds] of Object.entries({ 7200: 7200, 1: 600, soon: 86_400 })) {
+      const asking = pod({}, { "eks.amazonaws.com/token-expiration": own });
+      expect(token(podPatch(asking, annotated, "r")).expirationSeconds, own).toBe(seconds);
+    }
     const skipping = pod(
       { containers: [{ name: "app" }, { name: "proxy" }] },
       { "eks.amazonaws.com/skip-containers": "proxy, other" },
@@ -75,11 +69,8 @@ describe("a pod whose service account carries a role", () => {
 
   test("is changed no further when the webhook sees it a second time", () => {
     const first = podPatch(pod(), account(), "r");
-    const again = podPatch(
-      pod({ containers: valueAt(first, "/spec/containers"), volumes: valueAt(first, "/spec/volumes") }),
-      account(),
-      "r",
-    );
+    const patched = pod({ containers: valueAt(first, "/spec/containers"), volumes: valueAt(first, "/spec/volumes") });
+    const again = podPatch(patched, account(), "r");
     expect(valueAt(again, "/spec/containers")).toEqual(valueAt(first, "/spec/containers"));
     expect(valueAt(again, "/spec/volumes")).toBeUndefined();
   });
@@ -93,13 +84,12 @@ describe("a pod whose service account has a pod identity association", () => {
     const patch = podPatch(pod({ initContainers: [{ name: "init" }] }), associated, "us-east-1");
     for (const path of ["/spec/containers", "/spec/initContainers"]) {
       const [container] = valueAt(patch, path);
-      expect(container.env).toEqual([
-        { name: "AWS_STS_REGIONAL_ENDPOINTS", value: "regional" },
-        { name: "AWS_DEFAULT_REGION", value: "us-east-1" },
-        { name: "AWS_REGION", value: "us-east-1" },
-        { name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", value: "http://169.254.170.23/v1/credentials" },
-        { name: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", value: `${MOUNT}/eks-pod-identity-token` },
-      ]);
+      expect(container.env).toEqual(
+        variables({
+          AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://169.254.170.23/v1/credentials",
+          AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: `${MOUNT}/eks-pod-identity-token`,
+        }),
+      );
       expect(container.volumeMounts).toEqual([{ name: "eks-pod-identity-token", mountPath: MOUNT, readOnly: true }]);
     }
     expect(token(patch)).toEqual({
@@ -127,11 +117,8 @@ test("a pod of any other service account is admitted as it is", async () => {
     return none;
   });
   expect(asked).toEqual(["apps/app"]);
-  expect(answer).toEqual({
-    apiVersion: "admission.k8s.io/v1",
-    kind: "AdmissionReview",
-    response: { uid: "u", allowed: true },
-  });
+  const response = { uid: "u", allowed: true };
+  expect(answer).toEqual({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response });
 });
 
 test("an admission review is answered with the patch of its pod", async () => {
