@@ -73,3 +73,19 @@ export function callsOf(api: (request: HttpRequest, by: Authorizer) => Promise<H
   };
   return calls;
 }
+
+type Calls = ReturnType<typeof callsOf>;
+
+/** Calls whose background work comes to rest by `settle`. */
+export const settling = <T extends object>(calls: Calls & T, settle: () => Promise<void>) =>
+  Object.assign(calls, {
+    settle,
+    /** The body of the answer to a GET. */
+    get: async (path: string): Promise<Answer["body"]> => (await calls.call("GET", path)).body,
+    /** Calls, and lets background work come to rest. */
+    finish: async (...request: Parameters<Calls["call"]>): Promise<Answer> => {
+      const answer = await calls.call(...request);
+      await settle();
+      return answer;
+    },
+  });

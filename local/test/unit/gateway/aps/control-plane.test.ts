@@ -1,14 +1,9 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { activeWorkspace, arn, type FakeAps, fakeAps, removeAps } from "./fakes.ts";
+import { describe, expect, test } from "vitest";
+import { activeWorkspace, aps, arn, restartAps, useAps } from "./fakes.ts";
 
-afterAll(removeAps);
+useAps();
 
-let aps: FakeAps;
-beforeEach(async () => {
-  aps = await fakeAps();
-});
-
-const workspace = async (id: string) => (await aps.call("GET", `/workspaces/${id}`)).body?.workspace;
+const workspace = async (id: string) => (await aps.get(`/workspaces/${id}`))?.workspace;
 
 describe("CreateWorkspace", () => {
   test("is CREATING at once, and ACTIVE with its endpoint when its server runs", async () => {
@@ -62,7 +57,7 @@ describe("CreateWorkspace", () => {
       error: "ValidationException",
       body: { message: expect.stringContaining("--addons prometheus"), reason: "OTHER" },
     });
-    expect((await aps.call("GET", "/workspaces")).body).toEqual({ workspaces: [] });
+    expect(await aps.get("/workspaces")).toEqual({ workspaces: [] });
   });
 
   test.each([
@@ -79,17 +74,15 @@ describe("CreateWorkspace", () => {
 
   test("takes a KMS key that is enabled", async () => {
     const kmsKeyArn = "arn:aws:kms:us-east-1:000000000000:key/good";
-    expect(await workspace(await activeWorkspace(aps, { kmsKeyArn }))).toMatchObject({ kmsKeyArn });
+    expect(await workspace(await activeWorkspace({ kmsKeyArn }))).toMatchObject({ kmsKeyArn });
   });
 
   test("is refused with ServiceQuotaExceededException beyond 25 workspaces, and possible again after a deletion", async () => {
     for (let index = 0; index < 25; index++) await aps.call("POST", "/workspaces", { alias: `w${index}` });
     const refused = { status: 402, error: "ServiceQuotaExceededException", body: { quotaCode: "L-8873DB23" } };
-    expect(await aps.call("POST", "/workspaces", {})).toMatchObject(refused);
-    await aps.settle();
-    const [{ workspaceId }] = (await aps.call("GET", "/workspaces?alias=w7")).body.workspaces;
-    await aps.call("DELETE", `/workspaces/${workspaceId}`);
-    await aps.settle();
+    expect(await aps.finish("POST", "/workspaces", {})).toMatchObject(refused);
+    const [{ workspaceId }] = (await aps.get("/workspaces?alias=w7")).workspaces;
+    await aps.finish("DELETE", `/workspaces/${workspaceId}`);
     expect((await aps.call("POST", "/workspaces", {})).status).toBe(202);
   });
 });
@@ -104,9 +97,11 @@ describe("a workspace", () => {
   });
 
   test("is gone, with its server, after its deletion", async () => {
-    const id = await activeWorkspace(aps);
-    expect(await aps.call("DELETE", `/workspaces/${id}?clientToken=t`)).toMatchObject({ status: 202, body: undefined });
-    await aps.settle();
+    const id = await activeWorkspace();
+    expect(await aps.finish("DELETE", `/workspaces/${id}?clientToken=t`)).toMatchObject({
+      status: 202,
+      body: undefined,
+    });
     expect(aps.workspaces.running.has(id)).toBe(false);
     expect(await aps.call("GET", `/workspaces/${id}`)).toMatchObject({
       status: 404,
@@ -116,11 +111,11 @@ describe("a workspace", () => {
   });
 
   test("is listed without its endpoint, by the beginning of its alias, page by page", async () => {
-    const one = await activeWorkspace(aps, { alias: "fleet-a" });
-    const two = await activeWorkspace(aps, { alias: "fleet-b" });
-    await activeWorkspace(aps, { alias: "other" });
-    const first = (await aps.call("GET", "/workspaces?alias=fleet&maxResults=1")).body;
-    const second = (await aps.call("GET", `/workspaces?alias=fleet&maxResults=1&nextToken=${first.nextToken}`)).body;
+    const one = await activeWorkspace({ alias: "fleet-a" });
+    const two = await activeWorkspace({ alias: "fleet-b" });
+    await activeWorkspace({ alias: "other" });
+    const first = await aps.get("/workspaces?alias=fleet&maxResults=1");
+    const second = await aps.get(`/workspaces?alias=fleet&maxResults=1&nextToken=${first.nextToken}`);
     const all = [...first.workspaces, ...second.workspaces];
     expect(all.map(({ workspaceId }: { workspaceId: string }) => workspaceId).sort()).toEqual([one, two].sort());
     expect(second.nextToken).toBeUndefined();
@@ -128,7 +123,7 @@ describe("a workspace", () => {
   });
 
   test("has an alias that can be changed and removed", async () => {
-    const id = await activeWorkspace(aps, { alias: "a" });
+    const id = await activeWorkspace({ alias: "a" });
     expect(await aps.call("POST", `/workspaces/${id}/alias`, { alias: "b" })).toMatchObject({ status: 204 });
     expect(await workspace(id)).toMatchObject({ alias: "b" });
     await aps.call("POST", `/workspaces/${id}/alias`, {});
@@ -136,13 +131,12 @@ describe("a workspace", () => {
   });
 
   test("keeps data as long as its configuration says; limits per label set are refused by name", async () => {
-    const id = await activeWorkspace(aps);
+    const id = await activeWorkspace();
     const path = `/workspaces/${id}/configuration`;
-    expect((await aps.call("PATCH", path, { retentionPeriodInDays: 30 })).body).toEqual({
+    expect((await aps.finish("PATCH", path, { retentionPeriodInDays: 30 })).body).toEqual({
       status: { statusCode: "UPDATING" },
     });
-    await aps.settle();
-    expect((await aps.call("GET", path)).body.workspaceConfiguration).toEqual({
+    expect((await aps.get(path)).workspaceConfiguration).toEqual({
       status: { statusCode: "ACTIVE" },
       limitsPerLabelSet: [],
       retentionPeriodInDays: 30,
@@ -153,10 +147,10 @@ describe("a workspace", () => {
   });
 
   test("is what it was for a gateway that starts again, with a number of its own", async () => {
-    const id = await activeWorkspace(aps, { alias: "kept" });
+    const id = await activeWorkspace({ alias: "kept" });
     aps.workspaces.running.clear();
     const { folder, workspaces } = aps;
-    aps = await fakeAps({ folder, workspaces });
+    await restartAps({ folder, workspaces });
     await aps.settle();
     expect(await workspace(id)).toMatchObject({ alias: "kept", status: { statusCode: "ACTIVE" } });
     expect(workspaces.running.has(id)).toBe(true);
@@ -164,11 +158,11 @@ describe("a workspace", () => {
 });
 
 test("tags are told, set and removed by ARN", async () => {
-  const id = await activeWorkspace(aps, { tags: { team: "a", stage: "one" } });
+  const id = await activeWorkspace({ tags: { team: "a", stage: "one" } });
   const path = `/tags/${encodeURIComponent(arn(`workspace/${id}`))}`;
   await aps.call("POST", path, { tags: { team: "b" } });
   await aps.call("DELETE", `${path}?tagKeys=stage&tagKeys=none`);
-  expect((await aps.call("GET", path)).body).toEqual({ tags: { team: "b" } });
+  expect(await aps.get(path)).toEqual({ tags: { team: "b" } });
   const other = `/tags/${encodeURIComponent(arn("workspace/ws-none"))}`;
   expect((await aps.call("GET", other)).error).toBe("ResourceNotFoundException");
 });

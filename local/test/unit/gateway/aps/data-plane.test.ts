@@ -1,13 +1,10 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { activeWorkspace, type FakeAps, fakeAps, removeAps } from "./fakes.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { activeWorkspace, aps, useAps } from "./fakes.ts";
 
-afterAll(removeAps);
-
-let aps: FakeAps;
+useAps();
 let id: string;
 beforeEach(async () => {
-  aps = await fakeAps();
-  id = await activeWorkspace(aps, { tags: { team: "a" } });
+  id = await activeWorkspace({ tags: { team: "a" } });
 });
 
 const host = "aps-workspaces.us-east-1.amazonaws.com";

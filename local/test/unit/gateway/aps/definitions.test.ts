@@ -1,23 +1,18 @@
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { activeWorkspace, arn, base64, type FakeAps, fakeAps, removeAps, rules } from "./fakes.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { activeWorkspace, aps, arn, base64, rules, useAps } from "./fakes.ts";
 
-afterAll(removeAps);
-
-let aps: FakeAps;
-beforeEach(async () => {
-  aps = await fakeAps();
-});
+useAps();
 
 describe("a rule groups namespace", () => {
   let id: string;
   let path: string;
   beforeEach(async () => {
-    id = await activeWorkspace(aps);
+    id = await activeWorkspace();
     path = `/workspaces/${id}/rulegroupsnamespaces`;
   });
   const create = (name: string, data: string, over: object = {}) =>
     aps.call("POST", path, { name, data: base64(data), ...over });
-  const described = async (name: string) => (await aps.call("GET", `${path}/${name}`)).body.ruleGroupsNamespace;
+  const described = async (name: string) => (await aps.get(`${path}/${name}`)).ruleGroupsNamespace;
 
   test("is CREATING, then ACTIVE with its rules in the server; updated; deleted with its rules", async () => {
     const made = await create("fleet", rules("1"), { tags: { team: "a" } });
@@ -32,8 +27,7 @@ describe("a rule groups namespace", () => {
     expect(put.body).toMatchObject({ status: { statusCode: "UPDATING" }, tags: { team: "a" } });
     await aps.settle();
     expect(aps.workspaces.running.get(id)?.rules).toEqual({ fleet: rules("2") });
-    expect((await aps.call("DELETE", `${path}/fleet`)).status).toBe(202);
-    await aps.settle();
+    expect((await aps.finish("DELETE", `${path}/fleet`)).status).toBe(202);
     expect(aps.workspaces.running.get(id)?.rules).toEqual({});
     expect((await aps.call("GET", `${path}/fleet`)).error).toBe("ResourceNotFoundException");
   });
@@ -60,8 +54,7 @@ describe("a rule groups namespace", () => {
       statusCode: "CREATION_FAILED",
       statusReason: "bad: could not parse expression",
     });
-    await aps.call("PUT", `${path}/good`, { data: base64(rules("not promql")) });
-    await aps.settle();
+    await aps.finish("PUT", `${path}/good`, { data: base64(rules("not promql")) });
     expect((await described("good")).status.statusCode).toBe("UPDATE_FAILED");
     expect(aps.workspaces.running.get(id)?.rules).toEqual({ good: rules("1") });
   });
@@ -80,14 +73,14 @@ describe("a rule groups namespace", () => {
   test("is listed by the beginning of its name, without its rules", async () => {
     await create("fleet-a", rules("1"));
     await create("other", rules("1"));
-    const { ruleGroupsNamespaces: found } = (await aps.call("GET", `${path}?name=fleet`)).body;
+    const { ruleGroupsNamespaces: found } = await aps.get(`${path}?name=fleet`);
     expect(found.map(({ name }: { name: string }) => name)).toEqual(["fleet-a"]);
     expect(found[0]).not.toHaveProperty("data");
   });
 });
 
 test("an alert manager definition is created, described, updated and deleted, and must be one", async () => {
-  const id = await activeWorkspace(aps);
+  const id = await activeWorkspace();
   const path = `/workspaces/${id}/alertmanager/definition`;
   const given = (receivers: string) =>
     base64(`alertmanager_config: |\n  route: { receiver: a }\n  receivers: ${receivers}\n`);
@@ -109,13 +102,11 @@ test("an alert manager definition is created, described, updated and deleted, an
   expect(created).toMatchObject({ status: 202, body: { status: { statusCode: "CREATING" } } });
   await aps.settle();
   expect((await aps.call("POST", path, { data: definition("a") })).error).toBe("ConflictException");
-  await aps.call("PUT", path, { data: definition("b") });
-  await aps.settle();
-  expect((await aps.call("GET", path)).body.alertManagerDefinition).toMatchObject({
+  await aps.finish("PUT", path, { data: definition("b") });
+  expect((await aps.get(path)).alertManagerDefinition).toMatchObject({
     status: { statusCode: "ACTIVE" },
     data: definition("b"),
   });
-  expect((await aps.call("DELETE", path)).status).toBe(202);
-  await aps.settle();
+  expect((await aps.finish("DELETE", path)).status).toBe(202);
   expect((await aps.call("GET", path)).error).toBe("ResourceNotFoundException");
 });

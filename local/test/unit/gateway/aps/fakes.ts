@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { afterAll, beforeEach } from "vitest";
 import { apsApi } from "../../../../gateway/aps/router.ts";
 import { RulesRefused, type ServerSettings, type Workspaces } from "../../../../gateway/aps/runtime.ts";
 import { startAps } from "../../../../gateway/aps/service.ts";
@@ -6,14 +7,9 @@ import { type HttpRequest, jsonResponse } from "../../../../gateway/aws/http.ts"
 import { type Handler, listener } from "../../../../gateway/listeners.ts";
 import { scratch } from "../../../support/scratch.ts";
 import { originOf } from "../../../support/serving.ts";
-import { callsOf, place } from "../calls.ts";
+import { callsOf, place, settling } from "../calls.ts";
 
 const endings: (() => Promise<void> | void)[] = [];
-
-/** Ends what {@link fakeAps} started; for `afterAll` of each file that calls it. */
-export async function removeAps(): Promise<void> {
-  for (const end of endings.splice(0)) await end();
-}
 
 /** What reached a workspace's server. */
 interface Got extends Pick<HttpRequest, "method" | "url" | "headers"> {
@@ -76,14 +72,27 @@ async function fakeWorkspaces(): Promise<FakeWorkspaces> {
 }
 
 /** The API over fakes. */
-export interface FakeAps extends ReturnType<typeof callsOf> {
-  readonly workspaces: FakeWorkspaces;
-  readonly folder: string;
-  /** Lets background work come to rest. */
-  settle(): Promise<void>;
+export type FakeAps = Awaited<ReturnType<typeof fakeAps>>;
+
+/** The API of a test file, made before each test by {@link useAps}. */
+export let aps: FakeAps;
+
+/** Makes the API before each test of a file, over these parts if any. */
+export function useAps(): void {
+  beforeEach(() => restartAps());
+  afterAll(async () => {
+    for (const end of endings.splice(0)) await end();
+  });
 }
 
-export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder">> = {}): Promise<FakeAps> {
+/** As a gateway that starts, again where it is given what there was. */
+export async function restartAps(over?: Parts): Promise<void> {
+  aps = await fakeAps(over);
+}
+
+type Parts = { readonly workspaces?: FakeWorkspaces; readonly folder?: string };
+
+async function fakeAps(over: Parts = {}) {
   const folder = over.folder ?? scratch("fleet-aps-");
   const workspaces = over.workspaces ?? (await fakeWorkspaces());
   const { context, idle, stop } = await startAps({
@@ -95,26 +104,16 @@ export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder
     log: () => {},
   });
   endings.push(stop);
-  const aps: FakeAps = Object.assign(
-    callsOf((request, by) => apsApi(request, context, by)),
-    {
-      workspaces,
-      folder,
-      settle: async () => {
-        await new Promise((done) => setImmediate(done));
-        if (!workspaces.held) await idle();
-      },
-    },
-  );
-  return aps;
+  const calls = callsOf((request, by) => apsApi(request, context, by));
+  return settling(Object.assign(calls, { workspaces, folder }), async () => {
+    await new Promise((done) => setImmediate(done));
+    if (!workspaces.held) await idle();
+  });
 }
 
 /** Creates a workspace and waits until it is ACTIVE; its id. */
-export async function activeWorkspace(aps: FakeAps, body: object = {}): Promise<string> {
-  const { body: created } = await aps.call("POST", "/workspaces", body);
-  await aps.settle();
-  return created.workspaceId;
-}
+export const activeWorkspace = async (body: object = {}): Promise<string> =>
+  (await aps.finish("POST", "/workspaces", body)).body.workspaceId;
 
 /** ARN of a resource of the fakes. */
 export const arn = (resource: string): string => `arn:aws:aps:us-east-1:000000000000:${resource}`;

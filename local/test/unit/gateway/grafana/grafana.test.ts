@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { startGrafana } from "../../../../gateway/grafana/service.ts";
 import { scratch } from "../../../support/scratch.ts";
-import { ACCOUNT, callsOf, place } from "../calls.ts";
+import { ACCOUNT, callsOf, place, settling } from "../calls.ts";
 
 const role = (name: string) => `arn:aws:iam::${ACCOUNT}:role/${name}`;
 const arn = (id: string) => `arn:aws:grafana:us-east-1:${ACCOUNT}:/workspaces/${id}`;
@@ -27,11 +27,10 @@ async function fakeGrafana(folder = scratch("fleet-grafana-")) {
     log: () => {},
   });
   endings.push(stop);
-  const settle = async () => {
+  return settling(Object.assign(callsOf(answer), { folder, stop }), async () => {
     await new Promise((done) => setImmediate(done));
     await idle();
-  };
-  return Object.assign(callsOf(answer), { folder, settle, stop });
+  });
 }
 
 let grafana: Awaited<ReturnType<typeof fakeGrafana>>;
@@ -39,7 +38,7 @@ beforeEach(async () => {
   grafana = await fakeGrafana();
 });
 
-const described = async (id: string) => (await grafana.call("GET", `/workspaces/${id}`)).body?.workspace;
+const described = async (id: string) => (await grafana.get(`/workspaces/${id}`))?.workspace;
 const create = (over: object = {}) => grafana.call("POST", "/workspaces", { ...settings, ...over });
 async function active(over: object = {}): Promise<string> {
   const { body } = await create(over);
@@ -101,14 +100,14 @@ describe("CreateWorkspace", () => {
       error: "ValidationException",
       body: { message: expect.stringMatching(message), reason: "FIELD_VALIDATION_FAILED" },
     });
-    expect((await grafana.call("GET", "/workspaces")).body).toEqual({ workspaces: [] });
+    expect(await grafana.get("/workspaces")).toEqual({ workspaces: [] });
   });
 
   test("makes nothing for somebody who lacks a right", async () => {
     grafana.allows = () => false;
     expect(await create()).toMatchObject({ status: 403, error: "AccessDeniedException" });
     grafana.allows = () => true;
-    expect((await grafana.call("GET", "/workspaces")).body).toEqual({ workspaces: [] });
+    expect(await grafana.get("/workspaces")).toEqual({ workspaces: [] });
   });
 });
 
@@ -147,7 +146,7 @@ describe("a workspace", () => {
     expect((await described(id)).status).toBe("VERSION_UPDATING");
     grafana = await fakeGrafana(grafana.folder);
     await grafana.settle();
-    expect((await grafana.call("GET", path)).body).toEqual({ configuration, grafanaVersion: "12.4" });
+    expect(await grafana.get(path)).toEqual({ configuration, grafanaVersion: "12.4" });
     expect(await grafana.call("PUT", path, { configuration, grafanaVersion: "10.4" })).toMatchObject({
       error: "ValidationException",
       body: { message: expect.stringContaining("can't go back to 10.4") },
@@ -173,7 +172,7 @@ describe("a workspace", () => {
     await grafana.call("DELETE", `/workspaces/${id}`);
     grafana = await fakeGrafana(grafana.folder);
     await grafana.settle();
-    expect((await grafana.call("GET", "/workspaces")).body).toEqual({ workspaces: [] });
+    expect(await grafana.get("/workspaces")).toEqual({ workspaces: [] });
   });
 
   test("has tags that are told, set and removed by ARN, and that rights can follow", async () => {
@@ -181,7 +180,7 @@ describe("a workspace", () => {
     const path = `/tags/${encodeURIComponent(arn(id))}`;
     await grafana.call("POST", path, { tags: { team: "b" } });
     await grafana.call("DELETE", `${path}?tagKeys=stage`);
-    expect((await grafana.call("GET", path)).body).toEqual({ tags: { team: "b" } });
+    expect(await grafana.get(path)).toEqual({ tags: { team: "b" } });
     await grafana.call("DELETE", `/workspaces/${id}`);
     expect(grafana.asked.at(-1)?.context).toEqual({ "aws:ResourceTag/team": "b" });
     expect((await grafana.call("GET", `/tags/${encodeURIComponent(arn("g-none"))}`)).error).toBe(
@@ -195,7 +194,7 @@ describe("permissions", () => {
   const update = (id: string, ...updateInstructionBatch: object[]) =>
     grafana.call("PATCH", `/workspaces/${id}/permissions`, { updateInstructionBatch });
   const granted = async (id: string, query = "") =>
-    (await grafana.call("GET", `/workspaces/${id}/permissions${query}`)).body.permissions;
+    (await grafana.get(`/workspaces/${id}/permissions${query}`)).permissions;
 
   test("are given, replaced by another role, and revoked", async () => {
     const id = await active();
