@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { difference, withDifference } from "./golden.ts";
+import { difference, withDifference, written } from "./golden.ts";
 
 const base = { same: 1, changed: "a", gone: true, list: [1, 2], inner: { same: null, gone: {}, deep: { changed: 1 } } };
 
@@ -19,4 +19,11 @@ describe("a difference", () => {
     expect(difference(base, other)).toEqual(change);
     expect(withDifference(base, change)).toEqual(other);
   });
+});
+
+it("writes what fits into a line of 120 characters in one line", () => {
+  const long = "x".repeat(100);
+  expect(written({ short: { a: [1], b: {} }, wide: { a: { c: long }, b: [{ a: 1 }] } })).toBe(
+    `short: { a: [ 1 ], b: {} }\nwide:\n  a: { c: ${long} }\n  b: [ { a: 1 } ]\n`,
+  );
 });

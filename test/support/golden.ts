@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
-import { parse, stringify } from "yaml";
+import { Document, isCollection, isPair, parse, stringify } from "yaml";
 
 type Fields = Record<string, unknown>;
 
@@ -10,7 +10,26 @@ const ABSENT = "(absent)";
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const written = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+const WIDTH = 120;
+const unfolded = { lineWidth: 0, aliasDuplicateObjects: false };
+
+/** Writes fields and lists that fit into a line in one, as the formatter does with code. */
+function fold(node: unknown, indent: number, key = ""): void {
+  if (!isCollection(node)) return;
+  const line = stringify(node.toJSON(), { ...unfolded, collectionStyle: "flow" }).trimEnd();
+  node.flow = `${key}: ${line}`.length + indent <= WIDTH;
+  if (node.flow) return;
+  for (const item of node.items) {
+    if (isPair(item)) fold(item.value, indent + 2, `${item.key}`);
+    else fold(item, indent + 2);
+  }
+}
+
+export function written(value: Fields): string {
+  const document = new Document(value, unfolded);
+  for (const key of Object.keys(value)) fold(document.get(key, true), 0, key);
+  return document.toString(unfolded);
+}
 
 /** The fields of `value` that differ from `base`, at any depth; lists are compared whole. */
 export function difference(base: Fields, value: Fields): Fields {
