@@ -39,509 +39,405 @@ const former = {
 const volumeKeys = (...ids: readonly number[]) =>
   JSON.stringify(ids.map((id) => `arn:aws:kms:us-east-1:111122223333:key/${id}234abcd-12ab-34cd-56ef-1234567890ab`));
 
-/** What is changed in a good configuration, the key that is blamed, and a part of the message. */
-const bad: [string, Record<string, string | undefined>, string, string][] = [
-  ["a key for volumes that is an alias", { volumeKeys: '["alias/ebs"]' }, "volumeKeys", "not of an alias"],
-  ["a key for logs that is an alias", { logKey: "alias/logs" }, "logKey", "not of an alias"],
-  [
-    "a key for logs of another region",
-    { logKey: "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab" },
-    "logKey",
-    "is a key of another region than the hub's log groups",
-  ],
-  ["a key for volumes twice", { volumeKeys: volumeKeys(1, 1) }, "volumeKeys", "names a key twice"],
-  [
-    "a first key for volumes of another region",
-    { volumeKeys: volumeKeys(1).replaceAll("us-east-1", "eu-west-1") },
-    "volumeKeys",
-    "begins with a key of another region than the hub's",
-  ],
-  [
-    "more keys for volumes than a boundary has room for",
-    { volumeKeys: volumeKeys(1, 2, 3, 4, 5, 6, 7, 8) },
-    "volumeKeys",
-    "makes the fleet's permissions boundary too long for IAM",
-  ],
-  [
-    "a key for volumes of another account that is an alias",
-    { accounts: '[{"id":"333333333333","scopes":["dev"],"volumeKeys":["alias/ebs"]}]' },
-    "accounts",
-    "volumeKeys: [<ARN of a KMS key>",
-  ],
-  ["a tag that is the fleet's own", { tags: '{"Environment":"prod"}' }, "tags.Environment", "of a controller"],
-  ["a tag that a controller can't take", { tags: '{"a=b":"c"}' }, "tags.a=b", "has a key that not every AWS service"],
-  [
-    "a tag whose value is a number",
-    { tags: '{"cost-center":4711}' },
-    "tags",
-    "values that look like numbers in quotes",
-  ],
-  ["a VPC block with host bits", { vpcCidr: "10.0.0.1/16" }, "vpcCidr", "has a value that is not allowed"],
-  ["a VPC block that is too large", { vpcCidr: "10.0.0.0/8" }, "vpcCidr", "from /16 to /24"],
-  [
-    "overlapping subnets",
-    { privateSubnetCidrs: '["10.0.0.0/18","10.0.32.0/19"]' },
-    "privateSubnetCidrs[1]",
-    "overlaps privateSubnetCidrs[0]",
-  ],
-  [
-    "a private subnet that overlaps a public one",
-    { privateSubnetCidrs: '["10.0.0.0/18","10.0.64.0/18"]', publicSubnetCidrs: '["10.0.64.0/20","10.0.128.0/20"]' },
-    "publicSubnetCidrs[0]",
-    "overlaps privateSubnetCidrs[1]",
-  ],
-  [
-    "a subnet outside the VPC",
-    { privateSubnetCidrs: '["10.0.0.0/18","10.1.0.0/18"]' },
-    "privateSubnetCidrs[1]",
-    "is not inside the VPC",
-  ],
-  [
-    "a subnet that is too small",
-    { publicSubnetCidrs: '["10.0.0.0/28","10.0.0.16/29"]' },
-    "publicSubnetCidrs[1]",
-    "has a size that EC2 refuses",
-  ],
-  [
-    "the name of a group in place of its ID",
-    { metrics: "amp", grafana: "amg", grafanaAdminGroups: '["platform"]' },
-    "grafanaAdminGroups",
-    "has a value that is not allowed",
-  ],
-  [
-    "a way to sign in that AWS doesn't have",
-    { grafanaAuthentication: "OIDC" },
-    "grafanaAuthentication",
-    "AWS_SSO, SAML",
-  ],
-  ["a pool that overlaps the VPC", { spokeCidrPool: "10.0.0.0/8" }, "spokeCidrPool", "overlaps the hub's VPC"],
-  [
-    "a block for Services that EKS rejects",
-    { serviceIpv4Cidr: "100.64.0.0/16" },
-    "serviceIpv4Cidr",
-    "from /12 to /24 inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16",
-  ],
-  ["Services in the VPC", { serviceIpv4Cidr: "10.0.128.0/20" }, "serviceIpv4Cidr", "overlaps vpcCidr"],
-  ["Services in the pool", { serviceIpv4Cidr: "10.64.0.0/16" }, "serviceIpv4Cidr", "overlaps spokeCidrPool"],
-  [
-    "a pool smaller than a spoke's network",
-    { spokeCidrPool: "10.64.0.0/19" },
-    "spokeCidrPool",
-    "each spoke takes a /18",
-  ],
-  [
-    "fewer zone names than zones",
-    { availabilityZones: '["eu-central-1a"]' },
-    "availabilityZones",
-    "does not have one item for each zone",
-  ],
-  [
-    "a zone twice",
-    { availabilityZones: '["eu-central-1a","eu-central-1a"]' },
-    "availabilityZones",
-    "names a zone twice",
-  ],
-  ["one zone", { zones: "1" }, "zones", "2 or 3"],
-  ["a word where a number belongs", { nodeMin: "two" }, "nodeMin", "a whole number"],
-  ["an unknown NAT strategy", { natGateways: "many" }, "natGateways", "single, per-zone, none"],
-  ["an existing VPC without subnets", { vpcId: "vpc-0123456789abcdef0" }, "privateSubnetIds", "has too few subnets"],
-  [
-    "subnet ids without a VPC",
-    { privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]' },
-    "privateSubnetIds",
-    "belongs to an existing VPC",
-  ],
-  ["an unknown Kubernetes version", { kubernetesVersion: "1.20" }, "kubernetesVersion", "1.35, 1.36"],
-  [
-    "no endpoint",
-    { endpointPublicAccess: "false", endpointPrivateAccess: "false" },
-    "endpointPrivateAccess",
-    "leaves the cluster without an endpoint",
-  ],
-  [
-    "a public endpoint for nobody",
-    { endpointPublicAccessCidrs: "[]" },
-    "endpointPublicAccessCidrs",
-    "names no address",
-  ],
-  [
-    "a public endpoint for everybody",
-    { endpointPublicAccessCidrs: '["5.6.7.0/24","0.0.0.0/0"]' },
-    "endpointPublicAccessCidrs",
-    "whole Internet",
-  ],
-  ...beyondLimit.map(({ title, cidrs, addresses }): (typeof bad)[number] => [
-    `a public endpoint for ${title}`,
-    { endpointPublicAccessCidrs: JSON.stringify(cidrs) },
-    "endpointPublicAccessCidrs",
-    addresses === 2 ** 32 ? "whole Internet" : `opens the Kubernetes API to ${addresses} public addresses`,
-  ]),
-  ["more nodes wanted than allowed", { nodeDesired: "9" }, "nodeDesired", "nodeMin <= nodeDesired <= nodeMax"],
-  [
-    "x86 nodes with an ARM image",
-    { nodeInstanceTypes: '["m7g.large","m6i.large"]' },
-    "nodeInstanceTypes",
-    "another processor",
-  ],
-  ["no instance type", { nodeInstanceTypes: "[]" }, "nodeInstanceTypes", "names no instance type"],
-  [
-    "an administrator who is a session",
-    { clusterAdmins: '["arn:aws:sts::111111111111:assumed-role/a/b"]' },
-    "clusterAdmins",
-    "not of an sts session",
-  ],
-  [
-    "an administrator twice",
-    { clusterAdmins: '["arn:aws:iam::111111111111:role/a","arn:aws:iam::111111111111:role/a"]' },
-    "clusterAdmins",
-    "names a principal twice",
-  ],
-  [
-    "a viewer who is an administrator",
-    {
-      clusterAdmins: '["arn:aws:iam::111111111111:role/a"]',
-      clusterViewers: '["arn:aws:iam::111111111111:role/b","arn:aws:iam::111111111111:role/a"]',
-    },
-    "clusterViewers",
-    "names an administrator of the hub",
-  ],
-  [
-    "a viewer twice",
-    { clusterViewers: '["arn:aws:iam::111111111111:role/a","arn:aws:iam::111111111111:role/a"]' },
-    "clusterViewers",
-    "names a principal twice",
-  ],
-  [
-    "two active generations",
-    { sealingKeys: '[{"scope":"dev","generation":"1","active":true},{"scope":"dev","generation":"2","active":true}]' },
-    "sealingKeys",
-    "has 2 active generations for scope dev",
-  ],
-  [
-    "no active generation",
-    { sealingKeys: '[{"scope":"dev","generation":"1","active":false}]' },
-    "sealingKeys",
-    "has no active generation for scope dev",
-  ],
-  [
-    "a generation twice",
-    { sealingKeys: '[{"scope":"dev","generation":"1","active":true},{"scope":"dev","generation":1,"active":false}]' },
-    "sealingKeys",
-    "has a generation twice",
-  ],
-  [
-    "a sealing key of a cluster that no Spoke can be",
-    { sealingKeys: '[{"scope":"cluster-cluster-a","generation":"1","active":true}]' },
-    "sealingKeys",
-    "has the scope of a cluster whose name is not allowed",
-  ],
-  [
-    "an environment that reads like a cluster's own sealing scope",
-    { environment: "cluster-blue" },
-    "environment",
-    "begins like the sealing scope of a single cluster",
-  ],
-  [
-    "a sealing key with an unknown member",
-    { sealingKeys: '[{"scope":"dev","generation":"1","active":true,"colour":"red"}]' },
-    "sealingKeys",
-    "a list of {scope",
-  ],
-  [
-    "a former sealing key with its private half",
-    { formerSealingKeys: JSON.stringify([{ ...former, certificate: `${former.certificate}\n${ellipticKey}` }]) },
-    "formerSealingKeys",
-    "and no private key",
-  ],
-  [
-    "a former sealing key whose certificate is none",
-    {
-      formerSealingKeys: JSON.stringify([
-        { ...former, certificate: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" },
-      ]),
-    },
-    "formerSealingKeys",
-    "as fleet adopt-hub prints it",
-  ],
-  [
-    "a former sealing key by its name alone",
-    { formerSealingKeys: JSON.stringify([{ ...former, arn: "fleet-dev/sealing-keys/dev/0" }]) },
-    "formerSealingKeys",
-    "whole ARN of its secret",
-  ],
-  [
-    "a former sealing key that is to seal",
-    { formerSealingKeys: JSON.stringify([{ ...former, active: true }]) },
-    "formerSealingKeys",
-    "a list of {scope",
-  ],
-  [
-    "quotas without a workspace that evaluates alerts",
-    { serviceQuotas: '{"vpcs":20}' },
-    "serviceQuotas",
-    "has no effect without a workspace",
-  ],
-  ["a quota that nobody counts", { serviceQuotas: '{"subnets":5}' }, "serviceQuotas", "vpcs (VPCs per Region)"],
-  ["a quota of nothing", { serviceQuotas: '{"vpcs":0}' }, "serviceQuotas", "a whole number above 0"],
-  ["a quota that is text", { serviceQuotas: '{"vpcs":"many"}' }, "serviceQuotas", "a whole number above 0"],
-  ["quotas as a list", { serviceQuotas: "[5]" }, "serviceQuotas", "an object with"],
-  [
-    "an account without the scopes that it may read",
-    { accounts: '[{"id":"333333333333","regions":["eu-west-1"]}]' },
-    "accounts",
-    "scopes: [<environment or cluster-<spoke>>, …]",
-  ],
-  ["an account with no scope", { accounts: '[{"id":"333333333333","scopes":[]}]' }, "accounts", "a list of {id"],
-  [
-    "an account with a scope of another form",
-    { accounts: '[{"id":"333333333333","scopes":["dev/*"]}]' },
-    "accounts",
-    "a list of {id",
-  ],
-  ["a secret deleted after three days", { secretRecoveryWindowDays: "3" }, "secretRecoveryWindowDays", "0, or 7 to 30"],
-  ["a key deleted at once", { kmsDeletionWindowDays: "0" }, "kmsDeletionWindowDays", "7 to 30"],
-  ["a retention that CloudWatch lacks", { logRetentionDays: "31" }, "logRetentionDays", "30, 60"],
-  [
-    "no release of nodes",
-    { nodeReleaseVersion: "latest" },
-    "nodeReleaseVersion",
-    "a release of the EKS optimized AMIs",
-  ],
-  [
-    "a release of nodes for another Kubernetes version",
-    { kubernetesVersion: "1.36", nodeReleaseVersion: "1.35.4-20261101" },
-    "nodeReleaseVersion",
-    "is a release for another Kubernetes version",
-  ],
-  ["a log that EKS does not write", { logTypes: '["kubelet"]' }, "logTypes", "api, audit, authenticator"],
-  ["a fleet name too long for a role", { fleet: "f".repeat(41) }, "fleet", "at most 64 characters"],
-  ["a fleet name too long for a node group", { fleet: "f".repeat(54) }, "fleet", "at most 63 characters"],
-  ["a fleet name with a reserved word", { fleet: "a-spoke" }, "fleet", "tells hub and spoke names apart"],
-  ["a fleet name in capitals", { fleet: "Fleet" }, "fleet", "lower-case letters"],
-  ["missing known_hosts", { gitKnownHosts: "" }, "gitKnownHosts", "has no key of the Git host github.com"],
-  [
-    "known_hosts of another host",
-    { gitKnownHosts: "gitlab.com ssh-ed25519 AAAA" },
-    "gitKnownHosts",
-    "has no key of the Git host github.com",
-  ],
-  [
-    "known_hosts without the port",
-    { gitopsSystemRepoUrl: ssh, gitKnownHosts: "github.com,git.example ssh-ed25519 AAAA" },
-    "gitKnownHosts",
-    "[git.example]:2222",
-  ],
-  ["no Git URL", { gitopsSystemRepoUrl: "" }, "gitopsSystemRepoUrl", "is not set"],
-  [
-    "a Git URL in scp form",
-    { gitopsSystemRepoUrl: "git@github.com:a/b.git" },
-    "gitopsSystemRepoUrl",
-    "ssh://user@host/path.git",
-  ],
-  [
-    "a Git URL with a password, which would stand in the cluster secret",
-    { gitAuthentication: "token", gitopsSystemRepoUrl: "https://ci:pass@github.com/a/b.git" },
-    "gitopsSystemRepoUrl",
-    "https://***@github.com/a/b.git",
-  ],
-  ["a function package with a tag", { functionPackage: "ghcr.io/a/function-spoke:v1.0.0" }, "functionPackage", "a tag"],
-  [
-    "a function package with a tag and a digest",
-    { functionPackage: `ghcr.io/a/function-spoke:v1.0.0@sha256:${"1".repeat(64)}` },
-    "functionPackage",
-    "a tag",
-  ],
-  [
-    "a function package with half a digest",
-    { functionPackage: "ghcr.io/a/function-spoke@sha256:1234" },
-    "functionPackage",
-    "64 hexadecimal digits",
-  ],
-  ["a function package of a Docker Hub user", { functionPackage: "a/function-spoke" }, "functionPackage", "host/path"],
-  [
-    "a function package in capitals",
-    { functionPackage: "ghcr.io/Org/function-spoke" },
-    "functionPackage",
-    "lower case",
-  ],
-  [
-    "a chart mirror with a password",
-    { chartsRegistry: "https://ci:pass@registry.example.com" },
-    "chartsRegistry",
-    "https://***@registry.example.com",
-  ],
-  [
-    "an HTTPS URL with deploy keys",
-    { gitopsSystemRepoUrl: "https://github.com/a/b.git" },
-    "gitopsSystemRepoUrl",
-    "does not fit gitAuthentication deploy-key",
-  ],
-  ["an SSH URL with a token", { gitAuthentication: "token" }, "gitopsWorkloadsRepoUrl", "begins with https://"],
-  [
-    "a list with a wrong item, by a command that can be pasted",
-    { endpointPublicAccessCidrs: '["100.64.0.0/33"]' },
-    "endpointPublicAccessCidrs",
-    "pulumi config set --path 'endpointPublicAccessCidrs[0]' \\\"$(curl -s https://checkip.amazonaws.com)/32\\\"",
-  ],
-  ["a duration without a unit", { gitInterval: "10" }, "gitInterval", "a duration"],
-  ["a way of calling that Flux does not know", { gitReceiver: "bitbucket" }, "gitReceiver", "generic-hmac"],
-  ["networks for calls that nothing takes", { gitReceiverCidrs: '["10.0.0.0/16"]' }, "gitReceiverCidrs", "no effect"],
-  [
-    "a network for calls with bits after its prefix",
-    { gitReceiver: "github", gitReceiverCidrs: '["10.0.0.1/16"]' },
-    "gitReceiverCidrs",
-    "no bits set",
-  ],
-  ["a chart mirror without a scheme", { chartsRegistry: "registry.example.com" }, "chartsRegistry", "oci://host/path"],
-  [
-    "a chart mirror in Amazon ECR at https://",
-    { chartsRegistry: "https://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts" },
-    "chartsRegistry",
-    "pulumi config set chartsRegistry oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts",
-  ],
-  [
-    "a password for charts in Amazon ECR, which expires",
-    { chartsRegistry: "oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts", chartsUsername: "AWS" },
-    "chartsUsername",
-    "Flux logs in with its role",
-  ],
-  [
-    "one registry with a scheme",
-    { registry: "oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com" },
-    "registry",
-    "without a scheme",
-  ],
-  [
-    "an image mirror with a scheme",
-    { imagesRegistry: "https://registry.example.com" },
-    "imagesRegistry",
-    "without a scheme",
-  ],
-  ["an image mirror with a tag", { imagesRegistry: "registry.example.com/a:1" }, "imagesRegistry", "host or host/path"],
-  [
-    "a user name of a chart mirror without its password",
-    { chartsRegistry: "https://charts.example.com", chartsUsername: "fleet" },
-    "chartsPassword",
-    "is required with chartsUsername",
-  ],
-  [
-    "a boundary that is not a policy",
-    { permissionsBoundary: "arn:aws:iam::111111111111:role/a" },
-    "permissionsBoundary",
-    "the ARN of an IAM policy",
-  ],
-  [
-    "a statement for boundaries that allows",
-    { boundaryStatements: '[{"Effect":"Allow","Action":"*","Resource":"*"}]' },
-    "boundaryStatements",
-    "one that allows would give roles more",
-  ],
-  [
-    "a statement for boundaries with a misspelt element",
-    { boundaryStatements: '[{"Effect":"Deny","Action":"sts:*","Resource":"*","Conditions":{}}]' },
-    "boundaryStatements",
-    "{Effect: Deny, Action or NotAction, Resource, Condition}",
-  ],
-  [
-    "a statement for boundaries with two lists of actions",
-    { boundaryStatements: '[{"Effect":"Deny","Action":"sts:*","NotAction":"iam:*","Resource":"*"}]' },
-    "boundaryStatements",
-    "Action or NotAction",
-  ],
-  [
-    "statements for which a boundary has no room",
-    { boundaryStatements: `[{"Effect":"Deny","Action":"ec2:${"a".repeat(600)}","Resource":"*"}]` },
-    "boundaryStatements",
-    "makes the permissions boundary fleet-dev-boundary too long for IAM",
-  ],
-  [
-    "statements for spokes while the roles of the hub have no boundary",
-    { boundaryStatements: '[{"Effect":"Deny","Action":"organizations:*","Resource":"*"}]' },
-    "permissionsBoundary",
-    "the roles that the stack makes would have no boundary",
-  ],
-  ["a path for roles without its last slash", { rolePath: "/company" }, "rolePath", "begins and ends with a slash"],
-  ["a path for roles that is AWS's", { rolePath: "/aws-service-role/a/" }, "rolePath", "not /aws-service-role/"],
-  ["a path for roles that is too long", { rolePath: `/${"a".repeat(63)}/` }, "rolePath", "at most 64 characters"],
-  [
-    "rights to pass roles that don't have the fleet's path",
-    {
-      rolePath: "/company/",
-      addonPermissions:
-        '[{"actions":["iam:PassRole"],"resources":["arn:aws:iam::111111111111:role/fleet-dev-spoke-*"]}]',
-    },
-    "addonPermissions",
-    "role/company/fleet-dev-spoke-",
-  ],
-  [
-    "an Argo CD role without its cluster secret",
-    { argocdRoleArn: "arn:aws:iam::111111111111:role/argocd" },
-    "argocdRoleArn",
-    "has no effect",
-  ],
-  [
-    "an Argo CD role for neither the spokes nor the hub",
-    { argocdClusterSecret: "true", argocdRoleArn: "arn:aws:iam::111111111111:role/argocd" },
-    "argocdRoleArn",
-    "names a role that would have access to no cluster",
-  ],
-  [
-    "an administrator of the hub without its role",
-    { argocdClusterSecret: "true", argocdHubAdmin: "true" },
-    "argocdHubAdmin",
-    "names no role",
-  ],
-  [
-    "a namespace for Argo CD that is there already",
-    { argocdClusterSecret: "true", argocdNamespace: "flux-system" },
-    "argocdNamespace",
-    "is a namespace of the platform or of Kubernetes",
-  ],
-  [
-    "Argo CD on spokes without the hub's cluster secret",
-    { argocdSpokes: "true" },
-    "argocdSpokes",
-    "needs the Argo CD cluster secret of the hub",
-  ],
-  [
-    "a topic for alerts without a workspace that evaluates them",
-    { metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
-    "metricsAlertTopicArn",
-    "has no effect",
-  ],
-  [
-    "a topic for alerts that orders messages",
-    { metrics: "amp", metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts.fifo" },
-    "metricsAlertTopicArn",
-    "a standard SNS topic",
-  ],
-  [
-    "a permission of add-ons without actions",
-    { addonPermissions: '[{"resources":["*"]}]' },
-    "addonPermissions",
-    "a list of {actions",
-  ],
-  [
-    "a permission of add-ons with another key",
-    { addonPermissions: '[{"actions":["ec2:DescribeVpcs"],"condition":{}}]' },
-    "addonPermissions",
-    "a list of {actions",
-  ],
-  [
-    "rights for add-ons",
-    { addonPermissions: '[{"actions":["sts:AssumeRole"]}]' },
-    "addonPermissions",
-    "no add-on may have",
-  ],
-  [
-    "instance profiles that are nobody's, for add-ons",
-    { addonPermissions: '[{"actions":["iam:AddRoleToInstanceProfile"]}]' },
-    "addonPermissions",
-    "instance-profile/karpenter/<region>/fleet-dev-spoke-",
-  ],
-  ["a key that does not exist", { vpc_cidr: "10.0.0.0/16" }, `${project}:vpc_cidr`, "use vpcCidr"],
-  ["a key that was removed", { vpcCidr: undefined }, "vpcCidr", "is missing"],
-];
+/** The value of the blamed key, or what else is changed in a good configuration, and a part of the message. */
+type Fault = readonly [fault: string, change: string | undefined | Record<string, string | undefined>, message: string];
+
+/** By the key that is blamed. */
+const faults: Record<string, readonly Fault[]> = {
+  volumeKeys: [
+    ["a key for volumes that is an alias", '["alias/ebs"]', "not of an alias"],
+    ["a key for volumes twice", volumeKeys(1, 1), "names a key twice"],
+    [
+      "a first key for volumes of another region",
+      volumeKeys(1).replaceAll("us-east-1", "eu-west-1"),
+      "begins with a key of another region than the hub's",
+    ],
+    [
+      "more keys for volumes than a boundary has room for",
+      volumeKeys(1, 2, 3, 4, 5, 6, 7, 8),
+      "makes the fleet's permissions boundary too long for IAM",
+    ],
+  ],
+  logKey: [
+    ["a key for logs that is an alias", "alias/logs", "not of an alias"],
+    [
+      "a key for logs of another region",
+      "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+      "is a key of another region than the hub's log groups",
+    ],
+  ],
+  accounts: [
+    [
+      "a key for volumes of another account that is an alias",
+      '[{"id":"333333333333","scopes":["dev"],"volumeKeys":["alias/ebs"]}]',
+      "volumeKeys: [<ARN of a KMS key>",
+    ],
+    [
+      "an account without the scopes that it may read",
+      '[{"id":"333333333333","regions":["eu-west-1"]}]',
+      "scopes: [<environment or cluster-<spoke>>, …]",
+    ],
+    ["an account with no scope", '[{"id":"333333333333","scopes":[]}]', "a list of {id"],
+    ["an account with a scope of another form", '[{"id":"333333333333","scopes":["dev/*"]}]', "a list of {id"],
+  ],
+  "tags.Environment": [["a tag that is the fleet's own", '{"Environment":"prod"}', "of a controller"]],
+  "tags.a=b": [["a tag that a controller can't take", '{"a=b":"c"}', "has a key that not every AWS service"]],
+  tags: [["a tag whose value is a number", '{"cost-center":4711}', "values that look like numbers in quotes"]],
+  vpcCidr: [
+    ["a VPC block with host bits", "10.0.0.1/16", "has a value that is not allowed"],
+    ["a VPC block that is too large", "10.0.0.0/8", "from /16 to /24"],
+    ["a key that was removed", undefined, "is missing"],
+  ],
+  "privateSubnetCidrs[1]": [
+    ["overlapping subnets", '["10.0.0.0/18","10.0.32.0/19"]', "overlaps privateSubnetCidrs[0]"],
+    ["a subnet outside the VPC", '["10.0.0.0/18","10.1.0.0/18"]', "is not inside the VPC"],
+  ],
+  "publicSubnetCidrs[0]": [
+    [
+      "a private subnet that overlaps a public one",
+      { privateSubnetCidrs: '["10.0.0.0/18","10.0.64.0/18"]', publicSubnetCidrs: '["10.0.64.0/20","10.0.128.0/20"]' },
+      "overlaps privateSubnetCidrs[1]",
+    ],
+  ],
+  "publicSubnetCidrs[1]": [
+    ["a subnet that is too small", '["10.0.0.0/28","10.0.0.16/29"]', "has a size that EC2 refuses"],
+  ],
+  grafanaAdminGroups: [
+    [
+      "the name of a group in place of its ID",
+      { metrics: "amp", grafana: "amg", grafanaAdminGroups: '["platform"]' },
+      "has a value that is not allowed",
+    ],
+  ],
+  grafanaAuthentication: [["a way to sign in that AWS doesn't have", "OIDC", "AWS_SSO, SAML"]],
+  spokeCidrPool: [
+    ["a pool that overlaps the VPC", "10.0.0.0/8", "overlaps the hub's VPC"],
+    ["a pool smaller than a spoke's network", "10.64.0.0/19", "each spoke takes a /18"],
+  ],
+  serviceIpv4Cidr: [
+    [
+      "a block for Services that EKS rejects",
+      "100.64.0.0/16",
+      "from /12 to /24 inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16",
+    ],
+    ["Services in the VPC", "10.0.128.0/20", "overlaps vpcCidr"],
+    ["Services in the pool", "10.64.0.0/16", "overlaps spokeCidrPool"],
+  ],
+  availabilityZones: [
+    ["fewer zone names than zones", '["eu-central-1a"]', "does not have one item for each zone"],
+    ["a zone twice", '["eu-central-1a","eu-central-1a"]', "names a zone twice"],
+  ],
+  zones: [["one zone", "1", "2 or 3"]],
+  nodeMin: [["a word where a number belongs", "two", "a whole number"]],
+  natGateways: [["an unknown NAT strategy", "many", "single, per-zone, none"]],
+  privateSubnetIds: [
+    ["an existing VPC without subnets", { vpcId: "vpc-0123456789abcdef0" }, "has too few subnets"],
+    [
+      "subnet ids without a VPC",
+      '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
+      "belongs to an existing VPC",
+    ],
+  ],
+  kubernetesVersion: [["an unknown Kubernetes version", "1.20", "1.35, 1.36"]],
+  endpointPrivateAccess: [
+    [
+      "no endpoint",
+      { endpointPublicAccess: "false", endpointPrivateAccess: "false" },
+      "leaves the cluster without an endpoint",
+    ],
+  ],
+  endpointPublicAccessCidrs: [
+    ["a public endpoint for nobody", "[]", "names no address"],
+    ["a public endpoint for everybody", '["5.6.7.0/24","0.0.0.0/0"]', "whole Internet"],
+    [
+      "a list with a wrong item, by a command that can be pasted",
+      '["100.64.0.0/33"]',
+      "pulumi config set --path 'endpointPublicAccessCidrs[0]' \\\"$(curl -s https://checkip.amazonaws.com)/32\\\"",
+    ],
+    ...beyondLimit.map(
+      ({ title, cidrs, addresses }): Fault => [
+        `a public endpoint for ${title}`,
+        JSON.stringify(cidrs),
+        addresses === 2 ** 32 ? "whole Internet" : `opens the Kubernetes API to ${addresses} public addresses`,
+      ],
+    ),
+  ],
+  nodeDesired: [["more nodes wanted than allowed", "9", "nodeMin <= nodeDesired <= nodeMax"]],
+  nodeInstanceTypes: [
+    ["x86 nodes with an ARM image", '["m7g.large","m6i.large"]', "another processor"],
+    ["no instance type", "[]", "names no instance type"],
+  ],
+  clusterAdmins: [
+    ["an administrator who is a session", '["arn:aws:sts::111111111111:assumed-role/a/b"]', "not of an sts session"],
+    [
+      "an administrator twice",
+      '["arn:aws:iam::111111111111:role/a","arn:aws:iam::111111111111:role/a"]',
+      "names a principal twice",
+    ],
+  ],
+  clusterViewers: [
+    [
+      "a viewer who is an administrator",
+      {
+        clusterAdmins: '["arn:aws:iam::111111111111:role/a"]',
+        clusterViewers: '["arn:aws:iam::111111111111:role/b","arn:aws:iam::111111111111:role/a"]',
+      },
+      "names an administrator of the hub",
+    ],
+    [
+      "a viewer twice",
+      '["arn:aws:iam::111111111111:role/a","arn:aws:iam::111111111111:role/a"]',
+      "names a principal twice",
+    ],
+  ],
+  sealingKeys: [
+    [
+      "two active generations",
+      '[{"scope":"dev","generation":"1","active":true},{"scope":"dev","generation":"2","active":true}]',
+      "has 2 active generations for scope dev",
+    ],
+    [
+      "no active generation",
+      '[{"scope":"dev","generation":"1","active":false}]',
+      "has no active generation for scope dev",
+    ],
+    [
+      "a generation twice",
+      '[{"scope":"dev","generation":"1","active":true},{"scope":"dev","generation":1,"active":false}]',
+      "has a generation twice",
+    ],
+    [
+      "a sealing key of a cluster that no Spoke can be",
+      '[{"scope":"cluster-cluster-a","generation":"1","active":true}]',
+      "has the scope of a cluster whose name is not allowed",
+    ],
+    [
+      "a sealing key with an unknown member",
+      '[{"scope":"dev","generation":"1","active":true,"colour":"red"}]',
+      "a list of {scope",
+    ],
+  ],
+  environment: [
+    [
+      "an environment that reads like a cluster's own sealing scope",
+      "cluster-blue",
+      "begins like the sealing scope of a single cluster",
+    ],
+  ],
+  formerSealingKeys: [
+    [
+      "a former sealing key with its private half",
+      JSON.stringify([{ ...former, certificate: `${former.certificate}\n${ellipticKey}` }]),
+      "and no private key",
+    ],
+    [
+      "a former sealing key whose certificate is none",
+      JSON.stringify([{ ...former, certificate: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" }]),
+      "as fleet adopt-hub prints it",
+    ],
+    [
+      "a former sealing key by its name alone",
+      JSON.stringify([{ ...former, arn: "fleet-dev/sealing-keys/dev/0" }]),
+      "whole ARN of its secret",
+    ],
+    ["a former sealing key that is to seal", JSON.stringify([{ ...former, active: true }]), "a list of {scope"],
+  ],
+  serviceQuotas: [
+    ["quotas without a workspace that evaluates alerts", '{"vpcs":20}', "has no effect without a workspace"],
+    ["a quota that nobody counts", '{"subnets":5}', "vpcs (VPCs per Region)"],
+    ["a quota of nothing", '{"vpcs":0}', "a whole number above 0"],
+    ["a quota that is text", '{"vpcs":"many"}', "a whole number above 0"],
+    ["quotas as a list", "[5]", "an object with"],
+  ],
+  secretRecoveryWindowDays: [["a secret deleted after three days", "3", "0, or 7 to 30"]],
+  kmsDeletionWindowDays: [["a key deleted at once", "0", "7 to 30"]],
+  logRetentionDays: [["a retention that CloudWatch lacks", "31", "30, 60"]],
+  nodeReleaseVersion: [
+    ["no release of nodes", "latest", "a release of the EKS optimized AMIs"],
+    [
+      "a release of nodes for another Kubernetes version",
+      { kubernetesVersion: "1.36", nodeReleaseVersion: "1.35.4-20261101" },
+      "is a release for another Kubernetes version",
+    ],
+  ],
+  logTypes: [["a log that EKS does not write", '["kubelet"]', "api, audit, authenticator"]],
+  fleet: [
+    ["a fleet name too long for a role", "f".repeat(41), "at most 64 characters"],
+    ["a fleet name too long for a node group", "f".repeat(54), "at most 63 characters"],
+    ["a fleet name with a reserved word", "a-spoke", "tells hub and spoke names apart"],
+    ["a fleet name in capitals", "Fleet", "lower-case letters"],
+  ],
+  gitKnownHosts: [
+    ["missing known_hosts", "", "has no key of the Git host github.com"],
+    ["known_hosts of another host", "gitlab.com ssh-ed25519 AAAA", "has no key of the Git host github.com"],
+    [
+      "known_hosts without the port",
+      { gitopsSystemRepoUrl: ssh, gitKnownHosts: "github.com,git.example ssh-ed25519 AAAA" },
+      "[git.example]:2222",
+    ],
+  ],
+  gitopsSystemRepoUrl: [
+    ["no Git URL", "", "is not set"],
+    ["a Git URL in scp form", "git@github.com:a/b.git", "ssh://user@host/path.git"],
+    [
+      "a Git URL with a password, which would stand in the cluster secret",
+      { gitAuthentication: "token", gitopsSystemRepoUrl: "https://ci:pass@github.com/a/b.git" },
+      "https://***@github.com/a/b.git",
+    ],
+    ["an HTTPS URL with deploy keys", "https://github.com/a/b.git", "does not fit gitAuthentication deploy-key"],
+  ],
+  functionPackage: [
+    ["a function package with a tag", "ghcr.io/a/function-spoke:v1.0.0", "a tag"],
+    ["a function package with a tag and a digest", `ghcr.io/a/function-spoke:v1.0.0@sha256:${"1".repeat(64)}`, "a tag"],
+    ["a function package with half a digest", "ghcr.io/a/function-spoke@sha256:1234", "64 hexadecimal digits"],
+    ["a function package of a Docker Hub user", "a/function-spoke", "host/path"],
+    ["a function package in capitals", "ghcr.io/Org/function-spoke", "lower case"],
+  ],
+  chartsRegistry: [
+    ["a chart mirror with a password", "https://ci:pass@registry.example.com", "https://***@registry.example.com"],
+    ["a chart mirror without a scheme", "registry.example.com", "oci://host/path"],
+    [
+      "a chart mirror in Amazon ECR at https://",
+      "https://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts",
+      "pulumi config set chartsRegistry oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts",
+    ],
+  ],
+  gitopsWorkloadsRepoUrl: [["an SSH URL with a token", { gitAuthentication: "token" }, "begins with https://"]],
+  gitInterval: [["a duration without a unit", "10", "a duration"]],
+  gitReceiver: [["a way of calling that Flux does not know", "bitbucket", "generic-hmac"]],
+  gitReceiverCidrs: [
+    ["networks for calls that nothing takes", '["10.0.0.0/16"]', "no effect"],
+    [
+      "a network for calls with bits after its prefix",
+      { gitReceiver: "github", gitReceiverCidrs: '["10.0.0.1/16"]' },
+      "no bits set",
+    ],
+  ],
+  chartsUsername: [
+    [
+      "a password for charts in Amazon ECR, which expires",
+      { chartsRegistry: "oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts", chartsUsername: "AWS" },
+      "Flux logs in with its role",
+    ],
+  ],
+  registry: [
+    ["one registry with a scheme", "oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com", "without a scheme"],
+  ],
+  imagesRegistry: [
+    ["an image mirror with a scheme", "https://registry.example.com", "without a scheme"],
+    ["an image mirror with a tag", "registry.example.com/a:1", "host or host/path"],
+  ],
+  chartsPassword: [
+    [
+      "a user name of a chart mirror without its password",
+      { chartsRegistry: "https://charts.example.com", chartsUsername: "fleet" },
+      "is required with chartsUsername",
+    ],
+  ],
+  permissionsBoundary: [
+    ["a boundary that is not a policy", "arn:aws:iam::111111111111:role/a", "the ARN of an IAM policy"],
+    [
+      "statements for spokes while the roles of the hub have no boundary",
+      { boundaryStatements: '[{"Effect":"Deny","Action":"organizations:*","Resource":"*"}]' },
+      "the roles that the stack makes would have no boundary",
+    ],
+  ],
+  boundaryStatements: [
+    [
+      "a statement for boundaries that allows",
+      '[{"Effect":"Allow","Action":"*","Resource":"*"}]',
+      "one that allows would give roles more",
+    ],
+    [
+      "a statement for boundaries with a misspelt element",
+      '[{"Effect":"Deny","Action":"sts:*","Resource":"*","Conditions":{}}]',
+      "{Effect: Deny, Action or NotAction, Resource, Condition}",
+    ],
+    [
+      "a statement for boundaries with two lists of actions",
+      '[{"Effect":"Deny","Action":"sts:*","NotAction":"iam:*","Resource":"*"}]',
+      "Action or NotAction",
+    ],
+    [
+      "statements for which a boundary has no room",
+      `[{"Effect":"Deny","Action":"ec2:${"a".repeat(600)}","Resource":"*"}]`,
+      "makes the permissions boundary fleet-dev-boundary too long for IAM",
+    ],
+  ],
+  rolePath: [
+    ["a path for roles without its last slash", "/company", "begins and ends with a slash"],
+    ["a path for roles that is AWS's", "/aws-service-role/a/", "not /aws-service-role/"],
+    ["a path for roles that is too long", `/${"a".repeat(63)}/`, "at most 64 characters"],
+  ],
+  addonPermissions: [
+    [
+      "rights to pass roles that don't have the fleet's path",
+      {
+        rolePath: "/company/",
+        addonPermissions:
+          '[{"actions":["iam:PassRole"],"resources":["arn:aws:iam::111111111111:role/fleet-dev-spoke-*"]}]',
+      },
+      "role/company/fleet-dev-spoke-",
+    ],
+    ["a permission of add-ons without actions", '[{"resources":["*"]}]', "a list of {actions"],
+    [
+      "a permission of add-ons with another key",
+      '[{"actions":["ec2:DescribeVpcs"],"condition":{}}]',
+      "a list of {actions",
+    ],
+    ["rights for add-ons", '[{"actions":["sts:AssumeRole"]}]', "no add-on may have"],
+    [
+      "instance profiles that are nobody's, for add-ons",
+      '[{"actions":["iam:AddRoleToInstanceProfile"]}]',
+      "instance-profile/karpenter/<region>/fleet-dev-spoke-",
+    ],
+  ],
+  argocdRoleArn: [
+    ["an Argo CD role without its cluster secret", "arn:aws:iam::111111111111:role/argocd", "has no effect"],
+    [
+      "an Argo CD role for neither the spokes nor the hub",
+      { argocdClusterSecret: "true", argocdRoleArn: "arn:aws:iam::111111111111:role/argocd" },
+      "names a role that would have access to no cluster",
+    ],
+  ],
+  argocdHubAdmin: [
+    [
+      "an administrator of the hub without its role",
+      { argocdClusterSecret: "true", argocdHubAdmin: "true" },
+      "names no role",
+    ],
+  ],
+  argocdNamespace: [
+    [
+      "a namespace for Argo CD that is there already",
+      { argocdClusterSecret: "true", argocdNamespace: "flux-system" },
+      "is a namespace of the platform or of Kubernetes",
+    ],
+  ],
+  argocdSpokes: [
+    ["Argo CD on spokes without the hub's cluster secret", "true", "needs the Argo CD cluster secret of the hub"],
+  ],
+  metricsAlertTopicArn: [
+    [
+      "a topic for alerts without a workspace that evaluates them",
+      "arn:aws:sns:us-east-1:111111111111:alerts",
+      "has no effect",
+    ],
+    [
+      "a topic for alerts that orders messages",
+      { metrics: "amp", metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts.fifo" },
+      "a standard SNS topic",
+    ],
+  ],
+  [`${project}:vpc_cidr`]: [["a key that does not exist", { vpc_cidr: "10.0.0.0/16" }, "use vpcCidr"]],
+};
+
+const bad = Object.entries(faults).flatMap(([key, rows]) =>
+  rows.map(([fault, change, message]) => {
+    const changes = typeof change === "object" ? change : { [key.replace(/[.[].*/, "")]: change };
+    return [fault, changes, key, message] as const;
+  }),
+);
 
 describe("the configuration", () => {
   it.each(["local", "dev", "prod"])(
