@@ -21,8 +21,8 @@ describe("a difference", () => {
   });
 });
 
-it("writes what fits into a line of 120 characters in one line", () => {
-  const long = "x".repeat(100);
+it("writes what fits into 140 characters in one line", () => {
+  const long = "x".repeat(120);
   expect(written({ short: { a: [1], b: {} }, wide: { a: { c: long }, b: [{ a: 1 }] } })).toBe(
     `short: { a: [ 1 ], b: {} }\nwide:\n  a: { c: ${long} }\n  b: [ { a: 1 } ]\n`,
   );

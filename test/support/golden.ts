@@ -10,10 +10,10 @@ const ABSENT = "(absent)";
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const WIDTH = 120;
+const WIDTH = 140;
 const unfolded = { lineWidth: 0, aliasDuplicateObjects: false };
 
-/** Writes fields and lists that fit into a line in one, as the formatter does with code. */
+/** Writes fields and lists that fit into a line in one, with all tags of a resource, for example. */
 function fold(node: unknown, indent: number, key = ""): void {
   if (!isCollection(node)) return;
   const line = stringify(node.toJSON(), { ...unfolded, collectionStyle: "flow" }).trimEnd();
