@@ -41,6 +41,11 @@ export function allowed(policies: PolicyDocument | readonly PolicyDocument[], re
   return decision;
 }
 
+/** A request to IAM. */
+export const asks = (action: string, resource: string, context: Context = {}): IamRequest => ({
+  ...{ action, resource, context },
+});
+
 /** Whether a trust policy allows a web identity of `provider` with these claims to assume its role. */
 export const trusts = (trust: PolicyDocument, provider: string, claims: Context): boolean =>
   confirmTrust(evaluateTrust(trust, provider, claims), trust, provider, claims);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addonBoundary, isAddonAction, reachesOthersIam } from "../../../lib/iam/addons.ts";
-import { allowed } from "../../support/iam.ts";
+import { allowed, asks } from "../../support/iam.ts";
 import { account, secret } from "./estate.ts";
 
 const zone = "arn:aws:route53:::hostedzone/Z1";
@@ -11,7 +11,7 @@ const boundary = addonBoundary({ ...account, fleet: "fleet" }, [
 ]);
 const ofSpoke = { "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue" };
 const can = (action: string, resource: string, context: Record<string, string> = {}) =>
-  allowed(boundary, { action, resource, context: { ...ofSpoke, "aws:RequestedRegion": "us-east-1", ...context } });
+  allowed(boundary, asks(action, resource, { ...ofSpoke, "aws:RequestedRegion": "us-east-1", ...context }));
 
 describe("the boundary of add-ons", () => {
   it("allows what the stack permits, on the resources that it names, and nothing else", () => {
@@ -26,11 +26,7 @@ describe("the boundary of add-ons", () => {
       { actions: ["ec2:*"], resources: ["*"] },
     ]);
     const inRegion = (region: string) =>
-      allowed(elsewhere, {
-        action: "ec2:DescribeVpcs",
-        resource: "*",
-        context: { ...ofSpoke, "aws:RequestedRegion": region },
-      });
+      allowed(elsewhere, asks("ec2:DescribeVpcs", "*", { ...ofSpoke, "aws:RequestedRegion": region }));
     expect(["eu-west-1", "us-east-1", "us-west-2"].map(inRegion)).toEqual([true, true, false]);
   });
 
@@ -83,11 +79,14 @@ describe("the boundary of add-ons", () => {
   it("leaves what restores volumes EBS's default key, through EC2, without a permission of the stack, and no other key", () => {
     const none = addonBoundary({ ...account, fleet: "fleet" }, []);
     const grant = (context: Record<string, string>) =>
-      allowed(none, {
-        action: "kms:CreateGrant",
-        resource: "arn:aws:kms:us-east-1:000000000000:key/x",
-        context: { ...ofSpoke, "aws:RequestedRegion": "us-east-1", ...context },
-      });
+      allowed(
+        none,
+        asks("kms:CreateGrant", "arn:aws:kms:us-east-1:000000000000:key/x", {
+          ...ofSpoke,
+          "aws:RequestedRegion": "us-east-1",
+          ...context,
+        }),
+      );
     const volumeKey = { "kms:ViaService": "ec2.us-east-1.amazonaws.com", "kms:ResourceAliases": "alias/aws/ebs" };
     expect(grant(volumeKey)).toBe(true);
     expect(grant({ ...volumeKey, "kms:ResourceAliases": "alias/others" })).toBe(false);

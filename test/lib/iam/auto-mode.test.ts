@@ -3,7 +3,7 @@ import { autoModeBoundary, autoModePolicies } from "../../../lib/iam/auto-mode.t
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { arns } from "../../../lib/iam/policy.ts";
 import { identityTag } from "../../../lib/labels.ts";
-import { allowed } from "../../support/iam.ts";
+import { allowed, asks } from "../../support/iam.ts";
 import { crossplaneRights } from "../../support/iam-policies.ts";
 import { account, iam, role } from "./estate.ts";
 
@@ -19,7 +19,7 @@ const atBlue: Context = {
   "aws:RequestedRegion": "us-east-1",
 };
 const asBlue = (action: string, resource: string, context: Context = {}) =>
-  allowed(boundary, { action, resource, context: { ...atBlue, ...context } });
+  allowed(boundary, asks(action, resource, { ...atBlue, ...context }));
 const made = (cluster: string) => ({ "aws:RequestTag/eks:eks-cluster-name": cluster });
 const of = (cluster: string) => ({ "aws:ResourceTag/eks:eks-cluster-name": cluster });
 
@@ -84,7 +84,7 @@ describe("the boundary of control planes with EKS Auto Mode", () => {
     ])
       expect(asBlue(action, "*"), action).toBe(false);
     const context = { ...atBlue, "aws:PrincipalTag/eks-cluster-name": "fleet-hub", ...made("fleet-hub") };
-    expect(allowed(boundary, { action: "ec2:RunInstances", resource: ec2("instance"), context })).toBe(false);
+    expect(allowed(boundary, asks("ec2:RunInstances", ec2("instance"), context))).toBe(false);
   });
 
   it("is needed: under the fleet's boundary no control plane starts an instance", () => {
@@ -94,7 +94,7 @@ describe("the boundary of control planes with EKS Auto Mode", () => {
       tenantBoundaryArn: iam("policy/fleet-tenant-boundary"),
     });
     const context = { ...atBlue, ...made("fleet-spoke-blue") };
-    expect(allowed(ofFleet, { action: "ec2:RunInstances", resource: ec2("instance"), context })).toBe(false);
+    expect(allowed(ofFleet, asks("ec2:RunInstances", ec2("instance"), context))).toBe(false);
   });
 });
 
@@ -106,14 +106,13 @@ describe("Crossplane on the hub", () => {
   });
   const name = arns(account);
   const attach = (policyName: string, boundaryName = "fleet-auto-mode-boundary") =>
-    allowed(policy, {
-      action: "iam:AttachRolePolicy",
-      resource: role("fleet-spoke-blue-cluster"),
-      context: {
+    allowed(
+      policy,
+      asks("iam:AttachRolePolicy", role("fleet-spoke-blue-cluster"), {
         "iam:PermissionsBoundary": iam(`policy/${boundaryName}`),
         "iam:PolicyARN": name.managedPolicy(policyName),
-      },
-    });
+      }),
+    );
 
   it("gives the roles their policies under that boundary, and no other policy or boundary", () => {
     for (const each of [...autoModePolicies.cluster, ...autoModePolicies.node]) expect(attach(each), each).toBe(true);

@@ -3,7 +3,8 @@ import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { databaseDigest, databaseName, databaseSubnets } from "../../../lib/iam/databases.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
-import { allowed } from "../../support/iam.ts";
+import { allowed, asks } from "../../support/iam.ts";
+import type { IamRequest } from "../../support/iam-evaluator.ts";
 import { crossplaneRights } from "../../support/iam-policies.ts";
 import { actionsOf } from "../../support/iam-reference.ts";
 import { databasesOf } from "./estate.ts";
@@ -24,6 +25,8 @@ const crossplane = crossplaneRights({
 const spokeRole = role("fleet-spoke-blue-node");
 const region = { "aws:RequestedRegion": "us-east-1" };
 const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
+const ofOther = { "aws:ResourceTag/fleet.internal/fleet": "other" };
+const changing = { ...region, ...ofFleet };
 const untagged = { context: region };
 
 const attach = "ec2:CreateTransitGatewayVpcAttachment";
@@ -43,27 +46,24 @@ const made: Readonly<Record<string, string>> = {
   "vpc-flow-log": "ec2:CreateFlowLogs",
 };
 const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
+const making = { ...region, ...withTag };
+const bounded = { "iam:PermissionsBoundary": boundaryArn };
 const cniPolicy = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy";
-const attachCni = {
-  action: "iam:AttachRolePolicy",
-  resource: spokeRole,
-  context: { "iam:PermissionsBoundary": boundaryArn, "iam:PolicyARN": cniPolicy },
-};
+const attachCni = asks("iam:AttachRolePolicy", spokeRole, {
+  "iam:PermissionsBoundary": boundaryArn,
+  "iam:PolicyARN": cniPolicy,
+});
 const provider = (id: string) => `arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/${id}`;
 const ec2 = (resource: string) => `arn:aws:ec2:us-east-1:000000000000:${resource}/x`;
 const key = "arn:aws:kms:us-east-1:000000000000:key/1";
 
 /** An allowed request, and what makes the same request refused. */
-type Twin = [
-  string,
-  { action: string; resource: string; context?: Record<string, string> },
-  { action?: string; resource?: string; context?: Record<string, string> },
-];
+type Twin = [string, IamRequest, Partial<IamRequest>];
 
-const podIdentity = {
-  action: "eks:CreatePodIdentityAssociation",
-  resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue",
-};
+const podIdentity = asks(
+  "eks:CreatePodIdentityAssociation",
+  "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue",
+);
 const ofBlue = "arn:aws:eks:us-east-1:000000000000:podidentityassociation/fleet-spoke-blue/a-1";
 const toPods = { "iam:PassedToService": "pods.eks.amazonaws.com" };
 
@@ -71,44 +71,32 @@ const twins: Twin[] = [
   ["give pods of the hub a role", podIdentity, { resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub" }],
   [
     "take the role away from pods of the hub",
-    { action: "eks:DeletePodIdentityAssociation", resource: ofBlue },
+    asks("eks:DeletePodIdentityAssociation", ofBlue),
     { resource: ofBlue.replace("fleet-spoke-blue", "fleet-hub") },
   ],
   [
     "tag an association of the hub",
-    { action: "eks:TagResource", resource: ofBlue },
+    asks("eks:TagResource", ofBlue),
     { resource: ofBlue.replace("fleet-spoke-blue", "fleet-hub") },
   ],
   [
     "pass a role of the hub to pods",
-    { action: "iam:PassRole", resource: role("fleet-spoke-blue-crossplane"), context: toPods },
+    asks("iam:PassRole", role("fleet-spoke-blue-crossplane"), toPods),
     { resource: role("fleet-hub-crossplane") },
   ],
-  [
-    "create a role without the boundary",
-    { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
-    { context: {} },
-  ],
+  ["create a role without the boundary", asks("iam:CreateRole", spokeRole, bounded), { context: {} }],
   [
     "create a role with another boundary",
-    { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
+    asks("iam:CreateRole", spokeRole, bounded),
     { context: { "iam:PermissionsBoundary": "arn:aws:iam::aws:policy/AdministratorAccess" } },
   ],
-  [
-    "create a role outside the prefix",
-    { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
-    { resource: role("admin") },
-  ],
+  ["create a role outside the prefix", asks("iam:CreateRole", spokeRole, bounded), { resource: role("admin") }],
   [
     "create a role under a name of the hub",
-    { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
+    asks("iam:CreateRole", spokeRole, bounded),
     { resource: role("fleet-hub-x") },
   ],
-  [
-    "give rights to a role that has no boundary",
-    { action: "iam:PutRolePolicy", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
-    { context: {} },
-  ],
+  ["give rights to a role that has no boundary", asks("iam:PutRolePolicy", spokeRole, bounded), { context: {} }],
   ["give rights to itself", attachCni, { resource: role("fleet-hub-crossplane") }],
   [
     "attach a managed policy that no spoke needs",
@@ -116,90 +104,75 @@ const twins: Twin[] = [
     { context: { ...attachCni.context, "iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess" } },
   ],
   ["attach a policy to a role that has no boundary", attachCni, { context: { "iam:PolicyARN": cniPolicy } }],
-  [
-    "remove a boundary",
-    { action: "iam:UpdateRole", resource: spokeRole },
-    { action: "iam:DeleteRolePermissionsBoundary" },
-  ],
+  ["remove a boundary", asks("iam:UpdateRole", spokeRole), { action: "iam:DeleteRolePermissionsBoundary" }],
   [
     "change a boundary",
-    { action: "iam:UpdateRole", resource: spokeRole },
-    { action: "iam:PutRolePermissionsBoundary", context: { "iam:PermissionsBoundary": boundaryArn } },
+    asks("iam:UpdateRole", spokeRole),
+    { action: "iam:PutRolePermissionsBoundary", context: bounded },
   ],
   [
     "pass a role outside the prefix",
-    { action: "iam:PassRole", resource: spokeRole, context: { "iam:PassedToService": "eks.amazonaws.com" } },
+    asks("iam:PassRole", spokeRole, { "iam:PassedToService": "eks.amazonaws.com" }),
     { resource: role("admin") },
   ],
   [
     "pass a role outside the prefix to the service that writes flow logs",
-    {
-      action: "iam:PassRole",
-      resource: role("fleet-spoke-blue-flow-logs"),
-      context: { "iam:PassedToService": "vpc-flow-logs.amazonaws.com" },
-    },
+    asks("iam:PassRole", role("fleet-spoke-blue-flow-logs"), { "iam:PassedToService": "vpc-flow-logs.amazonaws.com" }),
     { resource: role("fleet-hub-crossplane") },
   ],
   [
     "pass a role to another service",
-    { action: "iam:PassRole", resource: spokeRole, context: { "iam:PassedToService": "ec2.amazonaws.com" } },
+    asks("iam:PassRole", spokeRole, { "iam:PassedToService": "ec2.amazonaws.com" }),
     { context: { "iam:PassedToService": "lambda.amazonaws.com" } },
   ],
   [
     "change who may assume a role of the hub",
-    { action: "iam:UpdateAssumeRolePolicy", resource: spokeRole },
+    asks("iam:UpdateAssumeRolePolicy", spokeRole),
     { resource: role("fleet-hub-crossplane") },
   ],
   [
     "delete the hub's OIDC provider",
-    { action: "iam:DeleteOpenIDConnectProvider", resource: provider("SPOKE"), context: ofFleet },
+    asks("iam:DeleteOpenIDConnectProvider", provider("SPOKE"), ofFleet),
     { resource: hubOidcProviderArn },
   ],
   [
     "delete an OIDC provider without the fleet's tag, such as the hub's of another fleet",
-    { action: "iam:DeleteOpenIDConnectProvider", resource: provider("SPOKE"), context: ofFleet },
+    asks("iam:DeleteOpenIDConnectProvider", provider("SPOKE"), ofFleet),
     { context: {} },
   ],
   [
     "delete the OIDC provider of another fleet",
-    { action: "iam:DeleteOpenIDConnectProvider", resource: provider("SPOKE"), context: ofFleet },
-    { context: { "aws:ResourceTag/fleet.internal/fleet": "other" } },
+    asks("iam:DeleteOpenIDConnectProvider", provider("SPOKE"), ofFleet),
+    { context: ofOther },
   ],
   [
     "register an OIDC provider without the fleet's tag",
-    { action: "iam:CreateOpenIDConnectProvider", resource: provider("SPOKE"), context: withTag },
+    asks("iam:CreateOpenIDConnectProvider", provider("SPOKE"), withTag),
     { context: {} },
   ],
   [
     "take the OIDC provider of another fleet into this one",
-    { action: "iam:TagOpenIDConnectProvider", resource: provider("SPOKE"), context: withTag },
+    asks("iam:TagOpenIDConnectProvider", provider("SPOKE"), withTag),
     { context: { ...withTag, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   [
     "register an identity provider whose host only begins like that of EKS",
-    { action: "iam:CreateOpenIDConnectProvider", resource: provider("SPOKE"), context: withTag },
+    asks("iam:CreateOpenIDConnectProvider", provider("SPOKE"), withTag),
     { resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.evil.example/x.amazonaws.com/id/SPOKE" },
   ],
   [
     "delete the hub's cluster",
-    { action: "eks:DeleteCluster", resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue" },
+    asks("eks:DeleteCluster", "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue"),
     { resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub" },
   ],
   [
     "add a node group to the hub",
-    {
-      action: "eks:UpdateNodegroupConfig",
-      resource: "arn:aws:eks:us-east-1:000000000000:nodegroup/fleet-spoke-blue/a/b",
-    },
+    asks("eks:UpdateNodegroupConfig", "arn:aws:eks:us-east-1:000000000000:nodegroup/fleet-spoke-blue/a/b"),
     { resource: "arn:aws:eks:us-east-1:000000000000:nodegroup/fleet-hub/a/b" },
   ],
   [
     "delete a network of the hub",
-    {
-      action: "ec2:DeleteVpc",
-      resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1",
-      context: { ...region, ...ofFleet },
-    },
+    asks("ec2:DeleteVpc", "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", changing),
     {
       context: {
         ...region,
@@ -210,47 +183,39 @@ const twins: Twin[] = [
   ],
   [
     "take the hub's tag off its network",
-    {
-      action: "ec2:DeleteTags",
-      resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1",
-      context: { ...region, ...ofFleet },
-    },
+    asks("ec2:DeleteTags", "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", changing),
     { context: { ...region, ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" } },
   ],
   [
     "delete a network of another fleet",
-    {
-      action: "ec2:DeleteSubnet",
-      resource: "*",
-      context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "fleet" },
-    },
+    asks("ec2:DeleteSubnet", "*", changing),
     { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   ...["DeleteVpc", "ModifyVpcAttribute", "AssociateVpcCidrBlock", "DetachInternetGateway", "ReplaceRoute"].map(
     (action): Twin => [
       `call ${action} on a network without the fleet's tag, such as a VPC that the hub uses by its id`,
-      { action: `ec2:${action}`, resource: "*", context: { ...region, ...ofFleet } },
+      asks(`ec2:${action}`, "*", changing),
       untagged,
     ],
   ),
   [
     "put an interface endpoint into a subnet without the fleet's tag",
-    { action: "ec2:ModifyVpcEndpoint", resource: ec2("subnet"), context: { ...region, ...ofFleet } },
+    asks("ec2:ModifyVpcEndpoint", ec2("subnet"), changing),
     untagged,
   ],
   [
     "let an endpoint without the fleet's tag join a group, which it may with one that has it",
-    { action: "ec2:ModifyVpcEndpoint", resource: ec2("vpc-endpoint"), context: { ...region, ...ofFleet } },
+    asks("ec2:ModifyVpcEndpoint", ec2("vpc-endpoint"), changing),
     untagged,
   ],
   [
     "change what a security group lets in, which endpoints only join",
-    { action: "ec2:ModifyVpcEndpoint", resource: ec2("security-group"), context: region },
+    asks("ec2:ModifyVpcEndpoint", ec2("security-group"), region),
     { action: "ec2:AuthorizeSecurityGroupIngress" },
   ],
   [
     "change names in hosted zones, which VPCs only join",
-    { action: "route53:AssociateVPCWithHostedZone", resource: "arn:aws:route53:::hostedzone/Z1" },
+    asks("route53:AssociateVPCWithHostedZone", "arn:aws:route53:::hostedzone/Z1"),
     { action: "route53:ChangeResourceRecordSets" },
   ],
   ...[
@@ -263,31 +228,22 @@ const twins: Twin[] = [
   ].map(
     ([action, resource]): Twin => [
       `call ${action} on a resource without the fleet's tag`,
-      {
-        action: `ec2:${action}`,
-        resource: `arn:aws:ec2:us-east-1:000000000000:${resource}`,
-        context: { ...region, ...ofFleet },
-      },
+      asks(`ec2:${action}`, `arn:aws:ec2:us-east-1:000000000000:${resource}`, changing),
       untagged,
     ],
   ),
   [
     "tag a resource that is there already, while tags that come with a new one pass",
-    {
-      action: "ec2:CreateTags",
-      resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1",
-      context: { ...region, "ec2:CreateAction": "CreateVpc" },
-    },
+    asks("ec2:CreateTags", "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", {
+      ...region,
+      "ec2:CreateAction": "CreateVpc",
+    }),
     untagged,
   ],
-  [
-    "free an address without the fleet's tag",
-    { action: "ec2:DisassociateAddress", resource: ec2("elastic-ip"), context: { ...region, ...ofFleet } },
-    untagged,
-  ],
+  ["free an address without the fleet's tag", asks("ec2:DisassociateAddress", ec2("elastic-ip"), changing), untagged],
   [
     "work in another region",
-    { action: "ec2:CreateVpc", resource: ec2("vpc"), context: { ...region, ...withTag } },
+    asks("ec2:CreateVpc", ec2("vpc"), making),
     { context: { ...withTag, "aws:RequestedRegion": "eu-west-1" } },
   ],
   ...[
@@ -296,14 +252,14 @@ const twins: Twin[] = [
   ].map(
     (kind): Twin => [
       `make a resource of the kind ${kind} without the fleet's tag`,
-      { action: made[kind] ?? "", resource: ec2(kind), context: { ...region, ...withTag } },
+      asks(made[kind] ?? "", ec2(kind), making),
       untagged,
     ],
   ),
   ...["AssociateRouteTable", "AttachInternetGateway", "CreateLaunchTemplateVersion", "CreateRoute"].map(
     (action): Twin => [
       `call ${action} on what has no tag of the fleet`,
-      { action: `ec2:${action}`, resource: "*", context: { ...region, ...ofFleet } },
+      asks(`ec2:${action}`, "*", changing),
       untagged,
     ],
   ),
@@ -317,87 +273,68 @@ const twins: Twin[] = [
   ].map(
     ([action, kind = ""]): Twin => [
       `call ${action} in a ${kind} without the fleet's tag, whatever tag it brings`,
-      { action: `ec2:${action}`, resource: ec2(kind), context: { ...region, ...withTag, ...ofFleet } },
-      { context: { ...region, ...withTag } },
+      asks(`ec2:${action}`, ec2(kind), { ...region, ...withTag, ...ofFleet }),
+      { context: making },
     ],
   ),
   [
     "attach a VPC to a transit gateway of its account whose owner doesn't permit it by the tag of shared networks",
-    { action: attach, resource: ec2("transit-gateway"), context: { ...region, ...sharedWith("fleet") } },
+    asks(attach, ec2("transit-gateway"), { ...region, ...sharedWith("fleet") }),
     untagged,
   ],
   [
     "attach a VPC to a transit gateway of its account that is shared with another fleet",
-    { action: attach, resource: ec2("transit-gateway"), context: { ...region, ...sharedWith("fleet") } },
+    asks(attach, ec2("transit-gateway"), { ...region, ...sharedWith("fleet") }),
     { context: { ...region, ...sharedWith("other") } },
   ],
   [
     "accept an attachment, although it may attach to a transit gateway of another account, whose tags are unknown",
-    { action: attach, resource: "arn:aws:ec2:us-east-1:999999999999:transit-gateway/x", context: region },
+    asks(attach, "arn:aws:ec2:us-east-1:999999999999:transit-gateway/x", region),
     { action: "ec2:AcceptTransitGatewayVpcAttachment" },
   ],
   [
     "start instances from a launch template without the fleet's tag",
-    { action: "ec2:RunInstances", resource: ec2("launch-template"), context: { ...region, ...ofFleet } },
+    asks("ec2:RunInstances", ec2("launch-template"), changing),
     { context: { ...region, "ec2:LaunchTemplate": ec2("launch-template") } },
   ],
   [
     "start instances without a launch template",
-    {
-      action: "ec2:RunInstances",
-      resource: ec2("instance"),
-      context: { ...region, "ec2:LaunchTemplate": ec2("launch-template") },
-    },
+    asks("ec2:RunInstances", ec2("instance"), { ...region, "ec2:LaunchTemplate": ec2("launch-template") }),
     untagged,
   ],
   [
     "ask for a grant of its own, while EKS asks for one in its name",
-    { action: "kms:CreateGrant", resource: key, context: { ...ofFleet, "kms:GrantIsForAWSResource": "true" } },
+    asks("kms:CreateGrant", key, { ...ofFleet, "kms:GrantIsForAWSResource": "true" }),
     { context: { ...ofFleet, "kms:GrantIsForAWSResource": "false" } },
   ],
   [
     "give a key of others to EKS",
-    { action: "kms:CreateGrant", resource: key, context: { ...ofFleet, "kms:GrantIsForAWSResource": "true" } },
+    asks("kms:CreateGrant", key, { ...ofFleet, "kms:GrantIsForAWSResource": "true" }),
     { context: { "kms:GrantIsForAWSResource": "true" } },
   ],
   [
     "schedule the deletion of a key of the hub",
-    {
-      action: "kms:ScheduleKeyDeletion",
-      resource: "arn:aws:kms:us-east-1:000000000000:key/1",
-      context: { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
-    },
+    asks("kms:ScheduleKeyDeletion", key, ofFleet),
     { context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" } },
   ],
   [
     "give a key of the hub another alias",
-    {
-      action: "kms:CreateAlias",
-      resource: "arn:aws:kms:us-east-1:000000000000:key/1",
-      context: { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
-    },
+    asks("kms:CreateAlias", key, ofFleet),
     { context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" } },
   ],
   [
     "take an alias of the hub",
-    { action: "kms:DeleteAlias", resource: "arn:aws:kms:us-east-1:000000000000:alias/fleet-spoke-blue" },
+    asks("kms:DeleteAlias", "arn:aws:kms:us-east-1:000000000000:alias/fleet-spoke-blue"),
     { resource: "arn:aws:kms:us-east-1:000000000000:alias/fleet-secrets" },
   ],
   [
     "read roles other than its own and service-linked ones",
-    {
-      action: "iam:GetRole",
-      resource: role("aws-service-role/eks-nodegroup.amazonaws.com/AWSServiceRoleForAmazonEKSNodegroup"),
-    },
+    asks("iam:GetRole", role("aws-service-role/eks-nodegroup.amazonaws.com/AWSServiceRoleForAmazonEKSNodegroup")),
     { resource: role("admin") },
   ],
   [
     "take a key of another fleet into this one",
-    {
-      action: "kms:TagResource",
-      resource: "arn:aws:kms:us-east-1:000000000000:key/1",
-      context: { "aws:RequestTag/fleet.internal/fleet": "fleet" },
-    },
+    asks("kms:TagResource", key, withTag),
     {
       context: {
         "aws:RequestTag/fleet.internal/fleet": "fleet",
@@ -405,11 +342,7 @@ const twins: Twin[] = [
       },
     },
   ],
-  [
-    "make a key without the fleet's tag",
-    { action: "kms:CreateKey", resource: "*", context: { "aws:RequestTag/fleet.internal/fleet": "fleet" } },
-    { context: {} },
-  ],
+  ["make a key without the fleet's tag", asks("kms:CreateKey", "*", withTag), { context: {} }],
 ];
 
 describe("Crossplane's role", () => {
@@ -421,8 +354,8 @@ describe("Crossplane's role", () => {
   it.each(["iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:SetDefaultPolicyVersion"])(
     "can not %s on the boundary policies",
     (action) => {
-      expect(allowed(crossplane, { action, resource: boundaryArn })).toBe(false);
-      expect(allowed(crossplane, { action, resource: tenantBoundaryArn })).toBe(false);
+      expect(allowed(crossplane, asks(action, boundaryArn))).toBe(false);
+      expect(allowed(crossplane, asks(action, tenantBoundaryArn))).toBe(false);
     },
   );
 
@@ -436,10 +369,7 @@ describe("Crossplane's role", () => {
       expect(may(action, ofFleet)).toBe(action === "RevokeSecurityGroupIngress");
       expect(may(action, {})).toBe(false);
     }
-    const rule = {
-      action: "ec2:AuthorizeSecurityGroupIngress",
-      resource: "arn:aws:ec2:us-east-1:000000000000:security-group-rule/*",
-    };
+    const rule = asks("ec2:AuthorizeSecurityGroupIngress", "arn:aws:ec2:us-east-1:000000000000:security-group-rule/*");
     expect(
       allowed(crossplane, { ...rule, context: { ...region, "aws:RequestTag/fleet.internal/fleet": "fleet" } }),
     ).toBe(true);
@@ -452,7 +382,7 @@ describe("Crossplane's role", () => {
     const group = { resource: "arn:aws:ec2:us-east-1:000000000000:security-group/sg-1" };
     const may = (action: string, context: Record<string, string>) =>
       allowed(crossplane, { ...group, action: `ec2:${action}`, context: { ...region, ...context } });
-    const asked = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
+    const asked = withTag;
     expect(may("CreateTags", asked)).toBe(true);
     expect(may("CreateTags", {})).toBe(false);
     expect(may("CreateTags", { "aws:RequestTag/fleet.internal/fleet": "other" })).toBe(false);
@@ -468,20 +398,20 @@ describe("Crossplane's role", () => {
   });
 
   it.each(["DeleteNetworkInterface", "DeleteSecurityGroup", "TerminateInstances"])("never calls %s", (call) => {
-    const context = { ...region, ...ofFleet };
-    expect(allowed(crossplane, { action: `ec2:${call}`, resource: "*", context })).toBe(false);
+    const context = changing;
+    expect(allowed(crossplane, asks(`ec2:${call}`, "*", context))).toBe(false);
   });
 
   it("names its resources right after their creation, when the tags of a key may not count yet", () => {
     for (const action of ["kms:DescribeKey", "kms:EnableKeyRotation", "kms:GetKeyPolicy", "kms:ListResourceTags"])
-      expect(allowed(crossplane, { action, resource: key }), action).toBe(true);
-    expect(allowed(crossplane, { action: "iam:GetOpenIDConnectProvider", resource: provider("SPOKE") })).toBe(true);
+      expect(allowed(crossplane, asks(action, key)), action).toBe(true);
+    expect(allowed(crossplane, asks("iam:GetOpenIDConnectProvider", provider("SPOKE")))).toBe(true);
   });
 
   it.each(["secretsmanager:GetSecretValue", "iam:CreateUser", "iam:CreateAccessKey", "sts:AssumeRole", "s3:GetObject"])(
     "can not %s",
     (action) => {
-      expect(allowed(crossplane, { action, resource: "*" })).toBe(false);
+      expect(allowed(crossplane, asks(action, "*"))).toBe(false);
     },
   );
 });
@@ -499,11 +429,7 @@ describe("the boundary of the fleet's roles", () => {
 
   it("lets External Secrets read sealing keys, Git credentials of spokes and no other secret, and no other role any", () => {
     const read = (name: string, identity = "external-secrets") =>
-      allowed(boundary, {
-        action: "secretsmanager:GetSecretValue",
-        resource: secret(name),
-        context: as(identity),
-      });
+      allowed(boundary, asks("secretsmanager:GetSecretValue", secret(name), as(identity)));
     expect(read("fleet/git/spokes/blue")).toBe(true);
     expect(read("fleet/sealing-keys/dev/1")).toBe(true);
     expect(read("fleet/sealing-keys/cluster-blue/1")).toBe(true);
@@ -513,13 +439,12 @@ describe("the boundary of the fleet's roles", () => {
   });
 
   it("lets the agent of EKS Pod Identity ask for roles on its own cluster only", () => {
-    const asks = (cluster: string) =>
-      allowed(boundary, {
-        action: "eks-auth:AssumeRoleForPodIdentity",
-        resource: `arn:aws:eks:us-east-1:000000000000:cluster/${cluster}`,
-        context: as("node"),
-      });
-    expect(["fleet-spoke-blue", "fleet-spoke-green", "fleet-hub", "shop"].map(asks)).toEqual([
+    const forPods = (cluster: string) =>
+      allowed(
+        boundary,
+        asks("eks-auth:AssumeRoleForPodIdentity", `arn:aws:eks:us-east-1:000000000000:cluster/${cluster}`, as("node")),
+      );
+    expect(["fleet-spoke-blue", "fleet-spoke-green", "fleet-hub", "shop"].map(forPods)).toEqual([
       true,
       false,
       false,
@@ -528,25 +453,24 @@ describe("the boundary of the fleet's roles", () => {
   });
 
   it.each(["iam:CreateRole", "iam:PutRolePolicy", "iam:PassRole", "iam:CreateUser"])("never allows %s", (action) => {
-    expect(allowed(boundary, { action, resource: "*", context: as("crossplane") })).toBe(false);
+    expect(allowed(boundary, asks(action, "*", as("crossplane")))).toBe(false);
   });
 
   it.each(["iam:PutRolePermissionsBoundary", "iam:DeleteRolePermissionsBoundary", "iam:PassRole"])(
     "never allows %s on roles of applications",
     (action) => {
       const resource = role("fleet-spoke-blue_payment");
-      expect(allowed(boundary, { action: "iam:DeleteRole", resource, context: as("crossplane") })).toBe(true);
+      expect(allowed(boundary, asks("iam:DeleteRole", resource, as("crossplane")))).toBe(true);
       const context = { ...as("crossplane"), "iam:PermissionsBoundary": tenantBoundaryArn };
-      expect(allowed(boundary, { action, resource, context })).toBe(false);
+      expect(allowed(boundary, asks(action, resource, context))).toBe(false);
     },
   );
 
   it("lets a spoke's Crossplane make roles for its own applications, with the tenants' boundary only", () => {
-    const twin = {
-      action: "iam:CreateRole",
-      resource: role("fleet-spoke-blue_payment"),
-      context: { ...as("crossplane"), "iam:PermissionsBoundary": tenantBoundaryArn },
-    };
+    const twin = asks("iam:CreateRole", role("fleet-spoke-blue_payment"), {
+      ...as("crossplane"),
+      "iam:PermissionsBoundary": tenantBoundaryArn,
+    });
     expect(allowed(boundary, twin)).toBe(true);
     expect(allowed(boundary, { ...twin, context: { ...twin.context, "iam:PermissionsBoundary": boundaryArn } })).toBe(
       false,
@@ -563,7 +487,7 @@ describe("the boundary of the fleet's roles", () => {
     });
     const asked = given.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(({ Action = [], Resource = [] }) =>
       Action.flatMap((action) =>
-        Resource.map((resource) => ({ action, resource: resource.replaceAll("*", "x").replace("?g:", "pg:") })),
+        Resource.map((resource) => asks(action, resource.replaceAll("*", "x").replace("?g:", "pg:"))),
       ),
     );
     const context = {
@@ -582,11 +506,10 @@ describe("the boundary of the fleet's roles", () => {
   it("ends at databases of its own applications, by a tag that the roles of no other identity have", () => {
     const own = databasesOf("fleet-spoke-blue");
     const call = (action: string, name: string, context: Record<string, string> = databaseRole) =>
-      allowed(boundary, {
-        action: `rds:${action}`,
-        resource: `arn:aws:rds:us-east-1:000000000000:${name}`,
-        context: { ...as("crossplane"), ...context },
-      });
+      allowed(
+        boundary,
+        asks(`rds:${action}`, `arn:aws:rds:us-east-1:000000000000:${name}`, { ...as("crossplane"), ...context }),
+      );
     for (const action of ["CreateDBInstance", "ModifyDBInstance", "DeleteDBInstance", "AddTagsToResource"]) {
       expect(call(action, `db:${own}-payment-orders`), action).toBe(true);
       expect(call(action, `db:${own}-payment-orders`, {}), action).toBe(false);
@@ -606,7 +529,7 @@ describe("the boundary of the fleet's roles", () => {
 
   it("uses the account's key for databases through RDS alone", () => {
     const grant = (context: Record<string, string>) =>
-      allowed(boundary, { action: "kms:CreateGrant", resource: key, context: { ...as("crossplane"), ...context } });
+      allowed(boundary, asks("kms:CreateGrant", key, { ...as("crossplane"), ...context }));
     const through = { "kms:ViaService": "rds.us-east-1.amazonaws.com", "kms:ResourceAliases": "alias/aws/rds" };
     expect(grant(through)).toBe(true);
     expect(grant({ ...through, "kms:ResourceAliases": "alias/fleet-secrets" })).toBe(false);
@@ -646,7 +569,7 @@ describe("the boundary of the fleet's roles", () => {
 
   it("ends at buckets of its own applications, with nothing of what is in them or lets others in", () => {
     const call = (action: string, name: string, cluster?: string) =>
-      allowed(boundary, { action, resource: `arn:aws:s3:::${name}`, context: as("crossplane", cluster) });
+      allowed(boundary, asks(action, `arn:aws:s3:::${name}`, as("crossplane", cluster)));
     const own = "fleet-spoke-blue--payment--files-000000000000";
     for (const action of ["s3:CreateBucket", "s3:GetBucketAcl", "s3:GetEncryptionConfiguration", "s3:UntagResource"]) {
       expect(call(action, own), action).toBe(true);
@@ -658,9 +581,7 @@ describe("the boundary of the fleet's roles", () => {
       expect(call(action, `${own}/x`), action).toBe(false);
     for (const action of ["s3:PutBucketPolicy", "s3:PutBucketLogging", "s3:PutBucketPublicAccessBlock"])
       expect(call(action, own), action).toBe(false);
-    expect(allowed(boundary, { action: "s3:CreateBucket", resource: `arn:aws:s3:::${own}`, context: as("node") })).toBe(
-      false,
-    );
+    expect(allowed(boundary, asks("s3:CreateBucket", `arn:aws:s3:::${own}`, as("node")))).toBe(false);
   });
 
   // AWS Managed Policy Reference: AmazonEKS_CNI_Policy, AmazonEBSCSIDriverPolicy and AmazonEKSWorkerNodePolicy.
@@ -684,7 +605,7 @@ describe("the boundary of the fleet's roles", () => {
     ["aws-ebs-csi-driver", "ec2:ModifyVolume", "volume"],
     ["cluster", "ec2:DeleteNetworkInterface", "network-interface"],
   ])("lets %s call %s on a %s of its own cluster, and of no other", (identity, action, kind) => {
-    const request = { action, resource: ec2(kind) };
+    const request = asks(action, ec2(kind));
     const call = (context: Record<string, string>, cluster?: string) =>
       allowed(boundary, { ...request, context: { ...as(identity, cluster), ...context } });
     expect(call(own)).toBe(true);
@@ -695,11 +616,10 @@ describe("the boundary of the fleet's roles", () => {
 
   it("lets the volume driver attach volumes to nodes that EKS tagged with its own cluster, as those of Cluster API", () => {
     const attach = (action: string, cluster: string) =>
-      allowed(boundary, {
-        action,
-        resource: ec2("instance"),
-        context: { ...as("aws-ebs-csi-driver"), "aws:ResourceTag/eks:cluster-name": cluster },
-      });
+      allowed(
+        boundary,
+        asks(action, ec2("instance"), { ...as("aws-ebs-csi-driver"), "aws:ResourceTag/eks:cluster-name": cluster }),
+      );
     for (const action of ["ec2:AttachVolume", "ec2:DetachVolume"]) {
       expect(attach(action, "fleet-spoke-blue"), action).toBe(true);
       expect(attach(action, "fleet-spoke-green"), action).toBe(false);
@@ -713,11 +633,7 @@ describe("the boundary of the fleet's roles", () => {
     ["ec2:CreateSnapshot", "snapshot"],
   ])("lets %s make what carries its own cluster's tag, and no other", (action, kind) => {
     const make = (cluster: string) =>
-      allowed(boundary, {
-        action,
-        resource: ec2(kind),
-        context: { ...as("node"), "aws:RequestTag/eks-cluster-name": cluster },
-      });
+      allowed(boundary, asks(action, ec2(kind), { ...as("node"), "aws:RequestTag/eks-cluster-name": cluster }));
     expect(make("fleet-spoke-blue")).toBe(true);
     expect(make("fleet-spoke-green")).toBe(false);
   });
@@ -739,38 +655,30 @@ describe("the boundary of the fleet's roles", () => {
     );
     for (const call of ["CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"])
       expect(
-        allowed(boundary, {
-          action: `ec2:${call}`,
-          resource: ec2("security-group"),
-          context: { ...as("node"), ...resourceTags },
-        }),
+        allowed(boundary, asks(`ec2:${call}`, ec2("security-group"), { ...as("node"), ...resourceTags })),
         call,
       ).toBe(expected);
   });
 
   it("lets what nodes read be read, in the region", () => {
     for (const action of ["ec2:DescribeInstances", "ecr:GetAuthorizationToken", "ecr:BatchGetImage"]) {
-      expect(allowed(boundary, { action, resource: "*", context: as("node") }), action).toBe(true);
+      expect(allowed(boundary, asks(action, "*", as("node"))), action).toBe(true);
       const elsewhere = { ...as("node"), "aws:RequestedRegion": "eu-west-1" };
-      expect(allowed(boundary, { action, resource: "*", context: elsewhere }), action).toBe(false);
+      expect(allowed(boundary, asks(action, "*", elsewhere)), action).toBe(false);
     }
   });
 
   it("uses the default key of volumes through EC2, and no key by itself", () => {
     const volumeKey = { "kms:ViaService": "ec2.us-east-1.amazonaws.com", "kms:ResourceAliases": "alias/aws/ebs" };
     const decrypt = (context: Record<string, string>) =>
-      allowed(boundary, {
-        action: "kms:Decrypt",
-        resource: key,
-        context: { ...as("aws-ebs-csi-driver"), ...context },
-      });
+      allowed(boundary, asks("kms:Decrypt", key, { ...as("aws-ebs-csi-driver"), ...context }));
     expect(decrypt(volumeKey)).toBe(true);
     expect(decrypt({ ...volumeKey, "kms:ResourceAliases": "alias/fleet-secrets" })).toBe(false);
     expect(decrypt({ "kms:ResourceAliases": "alias/aws/ebs" })).toBe(false);
   });
 
   it("lets a control plane make load balancers, and change none of the hub's", () => {
-    const group = { action: "ec2:AuthorizeSecurityGroupIngress", resource: ec2("security-group") };
+    const group = asks("ec2:AuthorizeSecurityGroupIngress", ec2("security-group"));
     const change = (identity: string, context: Record<string, string>) =>
       allowed(boundary, { ...group, context: { ...as(identity), ...context } });
     expect(change("cluster", { "aws:ResourceTag/kubernetes.io/cluster/fleet-spoke-blue": "owned" })).toBe(true);
@@ -783,7 +691,7 @@ describe("the boundary of the fleet's roles", () => {
   });
 
   it("lets nobody do anything without a cluster of the fleet in the role's tags", () => {
-    const describeInstances = { action: "ec2:DescribeInstances", resource: "*" };
+    const describeInstances = asks("ec2:DescribeInstances", "*");
     expect(allowed(boundary, { ...describeInstances, context: as("node") })).toBe(true);
     expect(allowed(boundary, { ...describeInstances, context: region })).toBe(false);
     expect(allowed(boundary, { ...describeInstances, context: as("node", "fleet-hub") })).toBe(false);
@@ -810,12 +718,12 @@ describe("a spoke's own Crossplane", () => {
     ["rds:DeleteDBInstance", database("fleet-spoke-blue"), database("fleet-spoke-red")],
     ["iam:DeleteRole", role("fleet-spoke-blue_payment"), role("fleet-spoke-blue-node")],
   ])("may %s under its own name, not under another spoke's", (action, own, other) => {
-    expect(allowed(policy, { action, resource: own, context })).toBe(true);
-    expect(allowed(policy, { action, resource: other, context })).toBe(false);
+    expect(allowed(policy, asks(action, own, context))).toBe(true);
+    expect(allowed(policy, asks(action, other, context))).toBe(false);
   });
 
   it("makes buckets where the Spoke has the add-on for them, in its own account, and neither reads nor shares one", () => {
-    const create = { action: "s3:CreateBucket", resource: bucket("fleet-spoke-blue"), context };
+    const create = asks("s3:CreateBucket", bucket("fleet-spoke-blue"), context);
     expect(allowed(policy, create)).toBe(true);
     expect(allowed(spokeCrossplanePolicy({ ...scope, buckets: false, databases: undefined }), create)).toBe(false);
     expect(allowed(policy, { ...create, context: { "s3:ResourceAccount": "999999999999" } })).toBe(false);
@@ -826,15 +734,15 @@ describe("a spoke's own Crossplane", () => {
   });
 
   it("makes databases where the Spoke has the add-on for them, in the group of the spoke's subnets, and shares or restores none", () => {
-    const create = { action: "rds:CreateDBInstance", resource: database("fleet-spoke-blue") };
+    const create = asks("rds:CreateDBInstance", database("fleet-spoke-blue"));
     expect(allowed(policy, create)).toBe(true);
     expect(allowed(spokeCrossplanePolicy({ ...scope, buckets: true, databases: undefined }), create)).toBe(false);
     // What is left when the add-on is turned off again.
     const left = spokeCrossplanePolicy({ ...scope, buckets: true, databases: { prefix: databases, removal: true } });
     const group = `arn:aws:rds:us-east-1:000000000000:subgrp:${databaseSubnets(databases)}`;
     expect(allowed(left, create)).toBe(false);
-    expect(allowed(left, { action: "rds:CreateDBSubnetGroup", resource: group })).toBe(false);
-    expect(allowed(left, { action: "rds:DeleteDBSubnetGroup", resource: group })).toBe(true);
+    expect(allowed(left, asks("rds:CreateDBSubnetGroup", group))).toBe(false);
+    expect(allowed(left, asks("rds:DeleteDBSubnetGroup", group))).toBe(true);
     const inGroup = (name: string) =>
       allowed(policy, { ...create, resource: `arn:aws:rds:us-east-1:000000000000:subgrp:${name}` });
     expect(inGroup(databaseSubnets(databases))).toBe(true);
@@ -842,18 +750,17 @@ describe("a spoke's own Crossplane", () => {
     expect(inGroup("default")).toBe(false);
     for (const action of ["ModifyDBSnapshotAttribute", "RestoreDBInstanceFromDBSnapshot", "CopyDBSnapshot"])
       for (const kind of ["db", "snapshot"])
-        expect(
-          allowed(policy, { action: `rds:${action}`, resource: create.resource.replace(":db:", `:${kind}:`) }),
-          action,
-        ).toBe(false);
+        expect(allowed(policy, asks(`rds:${action}`, create.resource.replace(":db:", `:${kind}:`))), action).toBe(
+          false,
+        );
   });
 
   it("makes roles with the tenants' boundary only, and reads no table", () => {
-    const twin = { action: "iam:CreateRole", resource: role("fleet-spoke-blue_payment") };
+    const twin = asks("iam:CreateRole", role("fleet-spoke-blue_payment"));
     expect(allowed(policy, { ...twin, context: { "iam:PermissionsBoundary": tenantBoundaryArn } })).toBe(true);
     expect(allowed(policy, twin)).toBe(false);
-    expect(allowed(policy, { action: "dynamodb:GetItem", resource: table("fleet-spoke-blue_payments") })).toBe(false);
-    expect(allowed(policy, { action: "iam:DeleteRolePermissionsBoundary", resource: twin.resource })).toBe(false);
+    expect(allowed(policy, asks("dynamodb:GetItem", table("fleet-spoke-blue_payments")))).toBe(false);
+    expect(allowed(policy, asks("iam:DeleteRolePermissionsBoundary", twin.resource))).toBe(false);
   });
 });
 
@@ -861,11 +768,7 @@ describe("the boundary of applications", () => {
   const boundary = tenantBoundary(account);
   const table = (name: string) => `arn:aws:dynamodb:us-east-1:000000000000:table/${name}`;
   const get = (name: string, roleName: string, tags: Record<string, string>) =>
-    allowed(boundary, {
-      action: "dynamodb:GetItem",
-      resource: table(name),
-      context: { "aws:PrincipalArn": role(roleName), ...tags },
-    });
+    allowed(boundary, asks("dynamodb:GetItem", table(name), { "aws:PrincipalArn": role(roleName), ...tags }));
   const as = (cluster: string, namespace: string) => ({
     "aws:PrincipalTag/eks-cluster-name": cluster,
     "aws:PrincipalTag/kubernetes-namespace": namespace,
@@ -896,16 +799,15 @@ describe("the boundary of applications", () => {
 
   it("ends at the buckets of the role's own cluster and namespace, in the account, and at what their objects were before", () => {
     const call = (action: string, resource: string, more: Record<string, string> = {}) =>
-      allowed(boundary, {
-        action,
-        resource: `arn:aws:s3:::${resource}`,
-        context: {
+      allowed(
+        boundary,
+        asks(action, `arn:aws:s3:::${resource}`, {
           "aws:PrincipalArn": role("fleet-spoke-blue_payment"),
           "s3:ResourceAccount": account.accountId,
           ...payment,
           ...more,
-        },
-      });
+        }),
+      );
     const own = "fleet-spoke-blue--payment--files-000000000000";
     expect(call("s3:ListBucket", own)).toBe(true);
     for (const action of ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]) {
@@ -948,18 +850,14 @@ describe("the boundary of applications", () => {
       "*",
     ])
       expect(
-        allowed(boundary, {
-          action,
-          resource,
-          context: { "aws:PrincipalArn": role("fleet-spoke-blue_payment"), ...payment },
-        }),
+        allowed(boundary, asks(action, resource, { "aws:PrincipalArn": role("fleet-spoke-blue_payment"), ...payment })),
       ).toBe(false);
   });
 });
 
 describe("workload roles", () => {
   const secretArn = "arn:aws:secretsmanager:us-east-1:000000000000:secret:fleet/git/gitops-system-AbCdEf";
-  const keyArn = "arn:aws:kms:us-east-1:000000000000:key/1";
+  const keyArn = key;
   const reader = secretReaderPolicy({
     secretArns: [secretArn],
     keyArn,
@@ -968,29 +866,23 @@ describe("workload roles", () => {
   });
 
   it("External Secrets reads exactly its secrets, and uses the key through Secrets Manager only", () => {
-    expect(allowed(reader, { action: "secretsmanager:GetSecretValue", resource: secretArn })).toBe(true);
-    expect(
-      allowed(reader, { action: "secretsmanager:GetSecretValue", resource: secretArn.replace("system", "workloads") }),
-    ).toBe(false);
-    expect(allowed(reader, { action: "secretsmanager:PutSecretValue", resource: secretArn })).toBe(false);
+    expect(allowed(reader, asks("secretsmanager:GetSecretValue", secretArn))).toBe(true);
+    expect(allowed(reader, asks("secretsmanager:GetSecretValue", secretArn.replace("system", "workloads")))).toBe(
+      false,
+    );
+    expect(allowed(reader, asks("secretsmanager:PutSecretValue", secretArn))).toBe(false);
     const viaService = { "kms:ViaService": "secretsmanager.us-east-1.amazonaws.com" };
-    expect(allowed(reader, { action: "kms:Decrypt", resource: keyArn, context: viaService })).toBe(true);
-    expect(allowed(reader, { action: "kms:Decrypt", resource: keyArn })).toBe(false);
+    expect(allowed(reader, asks("kms:Decrypt", keyArn, viaService))).toBe(true);
+    expect(allowed(reader, asks("kms:Decrypt", keyArn))).toBe(false);
   });
 
   it("Flux looks up spokes, not the hub", () => {
     const viewer = spokeViewerPolicy(account, "fleet-spoke-");
     expect(
-      allowed(viewer, {
-        action: "eks:DescribeCluster",
-        resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-a",
-      }),
+      allowed(viewer, asks("eks:DescribeCluster", "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-a")),
     ).toBe(true);
-    expect(
-      allowed(viewer, {
-        action: "eks:DescribeCluster",
-        resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub",
-      }),
-    ).toBe(false);
+    expect(allowed(viewer, asks("eks:DescribeCluster", "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub"))).toBe(
+      false,
+    );
   });
 });

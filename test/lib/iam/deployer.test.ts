@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { deployerPolicies } from "../../../lib/iam/deployer.ts";
 import { expectGolden } from "../../support/golden.ts";
-import { allowed } from "../../support/iam.ts";
+import { allowed, asks } from "../../support/iam.ts";
+import type { IamRequest } from "../../support/iam-evaluator.ts";
 
 const scope = {
   fleet: "fleet",
@@ -16,51 +17,39 @@ const secretsKeyArn = arn("kms", "key/secrets");
 const policies = Object.values(deployerPolicies({ ...scope, grafana: "AWS_SSO", secretsKeyArn }));
 const region = { "aws:RequestedRegion": "us-east-1" };
 const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
+const making = { ...region, ...withTag };
 const oidcProvider = arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1");
 const grafanaWorkspace = arn("grafana", "/workspaces/g-1");
 const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
+const ofOther = { "aws:ResourceTag/fleet.internal/fleet": "other" };
+const changing = { ...region, ...ofFleet };
 /** A role of the hub given to pods by EKS Pod Identity. */
-const passedToPods = (identity: string) => ({
-  action: "iam:PassRole",
-  resource: arn("iam", `role/fleet-hub-${identity}`),
-  context: { "iam:PassedToService": "pods.eks.amazonaws.com" },
-});
+const passedToPods = (identity: string) =>
+  asks("iam:PassRole", arn("iam", `role/fleet-hub-${identity}`), { "iam:PassedToService": "pods.eks.amazonaws.com" });
 
-const twins: [
-  string,
-  { action: string; resource: string; context?: Record<string, string> },
-  { action?: string; resource?: string; context?: Record<string, string> },
-][] = [
+const twins: [string, IamRequest, Partial<IamRequest>][] = [
   [
     "touch a role of somebody else",
-    { action: "iam:PutRolePolicy", resource: arn("iam", "role/fleet-hub-crossplane-iam") },
+    asks("iam:PutRolePolicy", arn("iam", "role/fleet-hub-crossplane-iam")),
     { resource: arn("iam", "role/other") },
   ],
   [
     "attach a policy of its choice",
-    {
-      action: "iam:AttachRolePolicy",
-      resource: arn("iam", "role/fleet-hub-node"),
-      context: { "iam:PolicyARN": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy" },
-    },
+    asks("iam:AttachRolePolicy", arn("iam", "role/fleet-hub-node"), {
+      "iam:PolicyARN": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy",
+    }),
     { context: { "iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess" } },
   ],
   [
     "attach one of Crossplane's policies, which it writes itself, to another role",
-    {
-      action: "iam:AttachRolePolicy",
-      resource: arn("iam", "role/fleet-hub-crossplane"),
-      context: { "iam:PolicyARN": arn("iam", "policy/fleet-hub-crossplane-roles") },
-    },
+    asks("iam:AttachRolePolicy", arn("iam", "role/fleet-hub-crossplane"), {
+      "iam:PolicyARN": arn("iam", "policy/fleet-hub-crossplane-roles"),
+    }),
     { resource: arn("iam", "role/fleet-hub-node") },
   ],
   [
     "pass a controller's role",
-    {
-      action: "iam:PassRole",
-      resource: arn("iam", "role/fleet-hub-node"),
-      context: { "iam:PassedToService": "ec2.amazonaws.com" },
-    },
+    asks("iam:PassRole", arn("iam", "role/fleet-hub-node"), { "iam:PassedToService": "ec2.amazonaws.com" }),
     { resource: arn("iam", "role/fleet-hub-crossplane-iam") },
   ],
   [
@@ -83,44 +72,29 @@ const twins: [
       arn("eks", call.startsWith("Create") ? `cluster/${cluster}` : `podidentityassociation/${cluster}/a-1`);
     return [
       "change which roles pods of a spoke have",
-      { action: `eks:${call}`, resource: on("fleet-hub") },
+      asks(`eks:${call}`, on("fleet-hub")),
       { resource: on("fleet-spoke-a") },
     ];
   }),
   [
     "delete a spoke",
-    { action: "eks:DeleteCluster", resource: arn("eks", "cluster/fleet-hub") },
+    asks("eks:DeleteCluster", arn("eks", "cluster/fleet-hub")),
     { resource: arn("eks", "cluster/fleet-spoke-a") },
   ],
   [
     "read a secret of somebody else",
-    {
-      action: "secretsmanager:GetSecretValue",
-      resource: arn("secretsmanager", "secret:fleet/git/gitops-system-AbCdEf"),
-    },
+    asks("secretsmanager:GetSecretValue", arn("secretsmanager", "secret:fleet/git/gitops-system-AbCdEf")),
     { resource: arn("secretsmanager", "secret:other") },
   ],
-  [
-    "use a key of somebody else",
-    {
-      action: "kms:ScheduleKeyDeletion",
-      resource: arn("kms", "key/1"),
-      context: { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
-    },
-    { context: {} },
-  ],
+  ["use a key of somebody else", asks("kms:ScheduleKeyDeletion", arn("kms", "key/1"), ofFleet), { context: {} }],
   [
     "change the policy of another key, though it can give it the tags of the hub",
-    { action: "kms:PutKeyPolicy", resource: secretsKeyArn },
+    asks("kms:PutKeyPolicy", secretsKeyArn),
     { resource: arn("kms", "key/1"), context: { ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" } },
   ],
   [
     "take a key of another fleet",
-    {
-      action: "kms:TagResource",
-      resource: arn("kms", "key/1"),
-      context: { "aws:RequestTag/fleet.internal/fleet": "fleet" },
-    },
+    asks("kms:TagResource", arn("kms", "key/1"), withTag),
     {
       context: {
         "aws:RequestTag/fleet.internal/fleet": "fleet",
@@ -130,125 +104,97 @@ const twins: [
   ],
   [
     "read a role of somebody else, while service-linked roles are looked up",
-    {
-      action: "iam:GetRole",
-      resource: arn("iam", "role/aws-service-role/eks-nodegroup.amazonaws.com/AWSServiceRoleForAmazonEKSNodegroup"),
-    },
+    asks(
+      "iam:GetRole",
+      arn("iam", "role/aws-service-role/eks-nodegroup.amazonaws.com/AWSServiceRoleForAmazonEKSNodegroup"),
+    ),
     { resource: arn("iam", "role/other") },
   ],
   [
     "build networks in another region",
-    { action: "ec2:CreateVpc", resource: arn("ec2", "vpc/*"), context: { ...region, ...withTag } },
+    asks("ec2:CreateVpc", arn("ec2", "vpc/*"), making),
     { context: { ...withTag, "aws:RequestedRegion": "eu-west-1" } },
   ],
-  [
-    "build networks without the fleet's tag",
-    { action: "ec2:CreateVpc", resource: arn("ec2", "vpc/*"), context: { ...region, ...withTag } },
-    { context: region },
-  ],
+  ["build networks without the fleet's tag", asks("ec2:CreateVpc", arn("ec2", "vpc/*"), making), { context: region }],
   [
     "change a network without the fleet's tag",
-    { action: "ec2:ModifyVpcAttribute", resource: arn("ec2", "vpc/vpc-1"), context: { ...region, ...ofFleet } },
+    asks("ec2:ModifyVpcAttribute", arn("ec2", "vpc/vpc-1"), changing),
     { context: region },
   ],
   [
     "take rules from a security group of another fleet, while the default one of its VPC has no tag yet",
-    { action: "ec2:RevokeSecurityGroupIngress", resource: arn("ec2", "security-group/sg-1"), context: region },
+    asks("ec2:RevokeSecurityGroupIngress", arn("ec2", "security-group/sg-1"), region),
     { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   [
     "add rules to a security group",
-    { action: "ec2:RevokeSecurityGroupIngress", resource: arn("ec2", "security-group/sg-1"), context: region },
+    asks("ec2:RevokeSecurityGroupIngress", arn("ec2", "security-group/sg-1"), region),
     { action: "ec2:AuthorizeSecurityGroupIngress" },
   ],
   [
     "make an endpoint in a VPC without the fleet's tag, whatever tag it brings",
-    {
-      action: "ec2:CreateVpcEndpoint",
-      resource: arn("ec2", "vpc/vpc-1"),
-      context: { ...region, ...withTag, ...ofFleet },
-    },
-    { context: { ...region, ...withTag } },
+    asks("ec2:CreateVpcEndpoint", arn("ec2", "vpc/vpc-1"), { ...region, ...withTag, ...ofFleet }),
+    { context: making },
   ],
   [
     "grant the use of a key by itself, while EKS asks for it in its name",
-    {
-      action: "kms:CreateGrant",
-      resource: arn("kms", "key/1"),
-      context: { ...ofFleet, "kms:GrantIsForAWSResource": "true" },
-    },
+    asks("kms:CreateGrant", arn("kms", "key/1"), { ...ofFleet, "kms:GrantIsForAWSResource": "true" }),
     { context: ofFleet },
   ],
-  ...[{ "aws:ResourceTag/fleet.internal/fleet": "other" }, {}].map((context): (typeof twins)[number] => [
+  ...[ofOther, {}].map((context): (typeof twins)[number] => [
     "delete an OIDC provider of another fleet, or without a fleet",
-    { action: "iam:DeleteOpenIDConnectProvider", resource: oidcProvider, context: ofFleet },
+    asks("iam:DeleteOpenIDConnectProvider", oidcProvider, ofFleet),
     { context },
   ]),
   [
     "take the OIDC provider of another fleet, while its own of before may get the tag",
-    { action: "iam:TagOpenIDConnectProvider", resource: oidcProvider, context: withTag },
+    asks("iam:TagOpenIDConnectProvider", oidcProvider, withTag),
     { context: { ...withTag, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   [
     "change the network of another fleet",
-    {
-      action: "ec2:DeleteSubnet",
-      resource: "*",
-      context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "fleet" },
-    },
+    asks("ec2:DeleteSubnet", "*", changing),
     { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   [
     "make a policy of another name",
-    { action: "iam:CreatePolicy", resource: arn("iam", "policy/fleet-boundary") },
+    asks("iam:CreatePolicy", arn("iam", "policy/fleet-boundary")),
     { resource: arn("iam", "policy/other") },
   ],
   [
     "register an identity provider that is not an EKS cluster",
-    { action: "iam:CreateOpenIDConnectProvider", resource: oidcProvider, context: withTag },
+    asks("iam:CreateOpenIDConnectProvider", oidcProvider, withTag),
     { resource: arn("iam", "oidc-provider/token.actions.githubusercontent.com") },
   ],
   [
     "delete the Grafana of another fleet",
-    { action: "grafana:DeleteWorkspace", resource: grafanaWorkspace, context: ofFleet },
-    { context: { "aws:ResourceTag/fleet.internal/fleet": "other" } },
+    asks("grafana:DeleteWorkspace", grafanaWorkspace, ofFleet),
+    { context: ofOther },
   ],
   [
     "make itself an administrator of the Grafana of others",
-    { action: "grafana:UpdatePermissions", resource: grafanaWorkspace, context: ofFleet },
+    asks("grafana:UpdatePermissions", grafanaWorkspace, ofFleet),
     { context: {} },
   ],
-  [
-    "make a Grafana without the fleet's tag",
-    { action: "grafana:CreateWorkspace", resource: "*", context: { ...region, ...withTag } },
-    { context: region },
-  ],
+  ["make a Grafana without the fleet's tag", asks("grafana:CreateWorkspace", "*", making), { context: region }],
   [
     "make keys to Grafana",
-    { action: "grafana:UpdateWorkspace", resource: grafanaWorkspace, context: ofFleet },
+    asks("grafana:UpdateWorkspace", grafanaWorkspace, ofFleet),
     { action: "grafana:CreateWorkspaceServiceAccountToken" },
   ],
   [
     "pass Grafana another role than its own",
-    {
-      action: "iam:PassRole",
-      resource: arn("iam", "role/fleet-hub-grafana"),
-      context: { "iam:PassedToService": "grafana.amazonaws.com" },
-    },
+    asks("iam:PassRole", arn("iam", "role/fleet-hub-grafana"), { "iam:PassedToService": "grafana.amazonaws.com" }),
     { resource: arn("iam", "role/fleet-hub-crossplane") },
   ],
   [
     "pass Grafana's role to EKS",
-    {
-      action: "iam:PassRole",
-      resource: arn("iam", "role/fleet-hub-grafana"),
-      context: { "iam:PassedToService": "grafana.amazonaws.com" },
-    },
+    asks("iam:PassRole", arn("iam", "role/fleet-hub-grafana"), { "iam:PassedToService": "grafana.amazonaws.com" }),
     { context: { "iam:PassedToService": "eks.amazonaws.com" } },
   ],
   [
     "change another policy",
-    { action: "iam:CreatePolicyVersion", resource: arn("iam", "policy/fleet-boundary") },
+    asks("iam:CreatePolicyVersion", arn("iam", "policy/fleet-boundary")),
     { resource: arn("iam", "policy/other") },
   ],
 ];
@@ -265,34 +211,28 @@ describe("the deployer's policies", () => {
     const resource = arn("iam", "role/fleet-hub-crossplane");
     for (const action of ["iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePermissionsBoundary"]) {
       const context = { "iam:PermissionsBoundary": boundary };
-      expect(allowed(bounded, { action, resource, context }), action).toBe(true);
-      expect(allowed(bounded, { action, resource }), action).toBe(false);
+      expect(allowed(bounded, asks(action, resource, context)), action).toBe(true);
+      expect(allowed(bounded, asks(action, resource)), action).toBe(false);
       const other = { "iam:PermissionsBoundary": arn("iam", "policy/fleet-boundary") };
-      expect(allowed(bounded, { action, resource, context: other }), action).toBe(false);
-      expect(allowed(policies, { action, resource }), action).toBe(true);
+      expect(allowed(bounded, asks(action, resource, other)), action).toBe(false);
+      expect(allowed(policies, asks(action, resource)), action).toBe(true);
     }
     const attach = (context: Record<string, string>) =>
       allowed(bounded, {
-        ...{ action: "iam:AttachRolePolicy", resource },
+        ...asks("iam:AttachRolePolicy", resource),
         context: { "iam:PolicyARN": arn("iam", "policy/fleet-hub-crossplane-roles"), ...context },
       });
     expect(attach({ "iam:PermissionsBoundary": boundary })).toBe(true);
     expect(attach({})).toBe(false);
-    const remove = {
-      action: "iam:DeleteRolePermissionsBoundary",
-      resource,
-      context: { "iam:PermissionsBoundary": boundary },
-    };
+    const remove = asks("iam:DeleteRolePermissionsBoundary", resource, { "iam:PermissionsBoundary": boundary });
     expect(allowed(bounded, remove)).toBe(false);
-    expect(allowed(bounded, { action: "iam:DeleteRole", resource })).toBe(true);
+    expect(allowed(bounded, asks("iam:DeleteRole", resource))).toBe(true);
   });
 
   it("change no key's policy, where no account shares the fleet's secrets", () => {
     const context = { ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" };
     for (const resource of [secretsKeyArn, arn("kms", "key/1")])
-      expect(allowed(Object.values(deployerPolicies(scope)), { action: "kms:PutKeyPolicy", resource, context })).toBe(
-        false,
-      );
+      expect(allowed(Object.values(deployerPolicies(scope)), asks("kms:PutKeyPolicy", resource, context))).toBe(false);
   });
 
   it("allow nothing of Grafana or IAM Identity Center that the stack does not say", () => {

@@ -3,7 +3,7 @@ import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { pullerPolicies } from "../../../lib/iam/ecr.ts";
 import type { PolicyDocument } from "../../../lib/iam/policy.ts";
 import { ecrPlace } from "../../../lib/registries.ts";
-import { allowed } from "../../support/iam.ts";
+import { allowed, asks } from "../../support/iam.ts";
 import { account } from "./estate.ts";
 
 const host = "111111111111.dkr.ecr.eu-central-1.amazonaws.com";
@@ -32,7 +32,7 @@ describe("the roles of controllers that pull from Amazon ECR", () => {
       functionPackage: `${host}/own/function-spoke@sha256:${"1".repeat(64)}`,
     });
     const can = (puller: string, action: string, resource: string) =>
-      allowed(found.get(puller) as PolicyDocument, { action: `ecr:${action}`, resource });
+      allowed(found.get(puller) as PolicyDocument, asks(`ecr:${action}`, resource));
     for (const action of pulls) {
       expect(can("source_controller", action, repository("mirror/charts/flux2"))).toBe(true);
       expect(can("source_controller", action, repository("mirror/ghcr.io/fluxcd/flux-cli"))).toBe(false);
@@ -59,11 +59,13 @@ describe("the roles of controllers that pull from Amazon ECR", () => {
   it("stay within the boundary of a spoke's roles, which lets them pull in the fleet's region", () => {
     const boundary = spokeBoundary({ ...account, fleet: "fleet", tenantBoundaryArn: "arn:aws:iam::0:policy/tenants" });
     const can = (action: string, region: string) =>
-      allowed(boundary, {
-        action: `ecr:${action}`,
-        resource: action === "GetAuthorizationToken" ? "*" : repository("mirror/charts/flux2"),
-        context: { "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue", "aws:RequestedRegion": region },
-      });
+      allowed(
+        boundary,
+        asks(`ecr:${action}`, action === "GetAuthorizationToken" ? "*" : repository("mirror/charts/flux2"), {
+          "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue",
+          "aws:RequestedRegion": region,
+        }),
+      );
     for (const action of [...pulls, "GetAuthorizationToken"]) {
       expect(can(action, account.region), action).toBe(true);
       expect(can(action, "eu-west-3"), action).toBe(false);

@@ -3,7 +3,7 @@ import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { arns, policy } from "../../../lib/iam/policy.ts";
 import { tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { identityTag, principalTags } from "../../../lib/labels.ts";
-import { allowed } from "../../support/iam.ts";
+import { allowed, asks } from "../../support/iam.ts";
 import { permits, type Session } from "../../support/iam-effective.ts";
 import { crossplaneRights } from "../../support/iam-policies.ts";
 import { referenceProblems } from "../../support/iam-reference.ts";
@@ -29,11 +29,10 @@ const session = (identity: string): Session => ({
 
 describe("the boundary in another account", () => {
   const reads = (identity: string, name: string, from = hub) =>
-    permits(session(identity), {
-      action: "secretsmanager:GetSecretValue",
-      resource: arns(from).secret(name),
-      context: { "aws:RequestedRegion": "us-east-1" },
-    });
+    permits(
+      session(identity),
+      asks("secretsmanager:GetSecretValue", arns(from).secret(name), { "aws:RequestedRegion": "us-east-1" }),
+    );
 
   it("leaves External Secrets the sealing keys in the hub's account, and nobody else anything of it", () => {
     expect(reads("external-secrets", "fleet/sealing-keys/dev/1-AbCdEf")).toBe(true);
@@ -47,7 +46,7 @@ describe("the boundary in another account", () => {
   it("lets it decrypt with the hub's key of secrets, and with no other of any account", () => {
     const decrypts = (resource: string, tags: Readonly<Record<string, string>> = {}) =>
       permits(session("external-secrets"), {
-        ...{ action: "kms:Decrypt", resource },
+        ...asks("kms:Decrypt", resource),
         context: {
           "aws:RequestedRegion": "us-east-1",
           "kms:ViaService": "secretsmanager.us-east-1.amazonaws.com",
@@ -64,11 +63,9 @@ describe("images", () => {
   const pulls = (region: string, secretsOf?: typeof hub, scope = other) =>
     permits(
       { ...session("node"), boundary: boundaryOf(scope, secretsOf) },
-      {
-        action: "ecr:BatchGetImage",
-        resource: `arn:aws:ecr:${region}:111111111111:repository/mirror`,
-        context: { "aws:RequestedRegion": region },
-      },
+      asks("ecr:BatchGetImage", `arn:aws:ecr:${region}:111111111111:repository/mirror`, {
+        "aws:RequestedRegion": region,
+      }),
     );
 
   it("are pulled from the regions of the account and from the hub's, and from no other", () => {
@@ -84,22 +81,21 @@ describe("images", () => {
 
 describe("policies for several regions", () => {
   const orders = (region: string) =>
-    permits(session("crossplane"), {
-      action: "dynamodb:CreateTable",
-      resource: `arn:aws:dynamodb:${region}:222222222222:table/fleet-spoke-blue_shop_orders`,
-      context: { "aws:RequestedRegion": region },
-    });
+    permits(
+      session("crossplane"),
+      asks("dynamodb:CreateTable", `arn:aws:dynamodb:${region}:222222222222:table/fleet-spoke-blue_shop_orders`, {
+        "aws:RequestedRegion": region,
+      }),
+    );
   const makes = (region: string, changes: Partial<typeof other> = {}) =>
     allowed(
       crossplaneRights({
         ...{ ...other, ...changes, fleet: "fleet", dnsSuffix: "amazonaws.com", spokePrefix: "fleet-spoke-" },
         boundaryArn: arns(other).policy("fleet-boundary"),
       }),
-      {
-        action: "eks:CreateCluster",
-        resource: `arn:aws:eks:${region}:222222222222:cluster/fleet-spoke-blue`,
-        context: { "aws:RequestedRegion": region },
-      },
+      asks("eks:CreateCluster", `arn:aws:eks:${region}:222222222222:cluster/fleet-spoke-blue`, {
+        "aws:RequestedRegion": region,
+      }),
     );
   const uses = (region: string) => {
     const tags = { [principalTags.cluster]: "fleet-spoke-blue", [principalTags.namespace]: "shop" };
@@ -108,11 +104,12 @@ describe("policies for several regions", () => {
       ...{ roleArn: arns(other).role("fleet-spoke-blue_shop_orders"), tags, policy: everything },
       boundary: tenantBoundary(other),
     };
-    return permits(role, {
-      action: "dynamodb:GetItem",
-      resource: `arn:aws:dynamodb:${region}:222222222222:table/fleet-spoke-blue_shop_orders`,
-      context: { "aws:RequestedRegion": region },
-    });
+    return permits(
+      role,
+      asks("dynamodb:GetItem", `arn:aws:dynamodb:${region}:222222222222:table/fleet-spoke-blue_shop_orders`, {
+        "aws:RequestedRegion": region,
+      }),
+    );
   };
 
   it.each([
@@ -136,14 +133,13 @@ describe("policies for several regions", () => {
   it("let roles be made, which IAM does in its own region", () => {
     const identity = session("crossplane");
     expect(
-      permits(identity, {
-        action: "iam:CreateRole",
-        resource: arns(other).role("fleet-spoke-blue_shop_orders"),
-        context: {
+      permits(
+        identity,
+        asks("iam:CreateRole", arns(other).role("fleet-spoke-blue_shop_orders"), {
           "aws:RequestedRegion": "us-east-1",
           "iam:PermissionsBoundary": arns(other).policy("fleet-tenant-boundary"),
-        },
-      }),
+        }),
+      ),
     ).toBe(true);
   });
 
