@@ -55,20 +55,26 @@ export const kept = (object: Requested): Requested => ({
 
 /** Cases of one policy. */
 export type Cases = readonly Omit<AdmissionCase, "policy">[];
+type More = Partial<Pick<AdmissionCase, "from" | "leaving" | "by" | "also">>;
+
+/** A request that is let through. */
+export const allows =
+  (title: string, more: More = {}) =>
+  (object: Requested): Cases[number] => ({ ...more, title, object });
+
+/** A request that is refused, with a part of the message. */
+export const refuses =
+  (title: string, refused: string, more: More = {}) =>
+  (object: Requested): Cases[number] => ({ ...more, title, object, refused });
 
 /** An object that is being removed: its finalizer may go, and it can't become what would not be let in. */
 export const removals = (before: Requested, after: Requested, refused: string): Cases => [
-  {
-    title: `the end of a ${before.kind} that is being removed`,
+  allows(`the end of a ${before.kind} that is being removed`, { from: kept(before), leaving: true })({
+    ...before,
+    metadata: { ...before.metadata, finalizers: [] },
+  }),
+  refuses(`a ${before.kind} that becomes something else while it is being removed`, refused, {
     from: kept(before),
     leaving: true,
-    object: { ...before, metadata: { ...before.metadata, finalizers: [] } },
-  },
-  {
-    title: `a ${before.kind} that becomes something else while it is being removed`,
-    from: kept(before),
-    leaving: true,
-    object: kept(after),
-    refused,
-  },
+  })(kept(after)),
 ];

@@ -1,4 +1,4 @@
-import { type Cases, kept, type Requested, removals, tenantNamespace } from "./admission-request.ts";
+import { allows, type Cases, kept, type Requested, refuses, removals, tenantNamespace } from "./admission-request.ts";
 import { cluster, from } from "./tenant-orders.ts";
 
 /** Orders by ACK's kinds from a tenant's namespace, and what tools/base/policies/tenant-ack.yaml says of them. */
@@ -40,78 +40,66 @@ const redrive = (deadLetterTargetArn: string) => JSON.stringify({ deadLetterTarg
 const controller = (service: string) => `system:serviceaccount:ack-${service}:ack-${service}-controller`;
 
 const named: Cases = [
-  { title: "a table by ACK", object: table(`${own}_orders`) },
-  { title: "a queue by ACK", object: queue(`${own}_q`, { sqsManagedSSEEnabled: "true" }) },
-  { title: "a FIFO queue by ACK", object: queue(`${own}_q.fifo`, { fifoQueue: "true" }) },
-  {
-    title: "a table by ACK in a namespace of the platform",
-    object: { ...table("audit"), metadata: { name: "trial", namespace: "flux-system" } },
-  },
+  allows("a table by ACK")(table(`${own}_orders`)),
+  allows("a queue by ACK")(queue(`${own}_q`, { sqsManagedSSEEnabled: "true" })),
+  allows("a FIFO queue by ACK")(queue(`${own}_q.fifo`, { fifoQueue: "true" })),
+  allows("a table by ACK in a namespace of the platform")({
+    ...table("audit"),
+    metadata: { name: "trial", namespace: "flux-system" },
+  }),
   ...Object.entries({
     "another's table": `${others}_t`,
     "a table of another cluster": `${cluster}-2_${tenantNamespace}_t`,
     "a table whose name only begins alike": `${own}2_t`,
     "a table by its ARN": `arn:aws:dynamodb:us-east-1:999999999999:table/${own}_t`,
     "a table behind another's name": `${others}/${own}_t`,
-  }).map(([title, name]) => ({
-    title: `${title} by ACK`,
-    object: table(name),
-    refused: `spec.tableName must be ${own} or begin with ${own}_; got ${name}`,
-  })),
-  {
-    title: "another's queue by ACK",
-    object: queue(`${others}_q`),
-    refused: `spec.queueName must be ${own} or begin with ${own}_; got ${others}_q`,
-  },
+  }).map(([title, name]) =>
+    refuses(`${title} by ACK`, `spec.tableName must be ${own} or begin with ${own}_; got ${name}`)(table(name)),
+  ),
+  refuses(
+    "another's queue by ACK",
+    `spec.queueName must be ${own} or begin with ${own}_; got ${others}_q`,
+  )(queue(`${others}_q`)),
 ];
 
 const kinds: Cases = [
   ...[
     ordered("dynamodb", "Backup", { backupName: "b", tableName: `${own}_t` }),
     ordered("dynamodb", "GlobalTable", { globalTableName: `${own}_t` }),
-  ].map((object) => ({
-    title: `a ${object.kind} by ACK`,
-    object,
-    refused: `an application can order Queue and Table by kinds of ACK; got ${object.kind}`,
-  })),
-  {
-    title: "an export of a field by ACK",
-    object: {
-      ...ordered("", "FieldExport", {
-        from: { path: ".spec.tableName", resource: { group: "dynamodb.services.k8s.aws", kind: "Table", name: "t" } },
-        to: { kind: "secret", name: "s", namespace: "flux-system" },
-      }),
-      apiVersion: "services.k8s.aws/v1alpha1",
-    },
-    refused: "an application can order Queue and Table by kinds of ACK; got FieldExport",
-  },
-  {
-    title: "a table by ACK from a namespace that may order tables",
-    object: from("ledger", table(`${cluster}_ledger_t`)),
-  },
-  {
-    title: "a queue by ACK from a namespace that may order tables",
-    object: from("ledger", queue(`${cluster}_ledger_q`)),
-    refused:
-      "in AWS the namespace ledger may order dynamodb.Table: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got sqs.Queue",
-  },
-  {
-    title: "a table by ACK from a namespace that may order nothing",
-    object: from("website", table(`${cluster}_website_t`)),
-    refused: "in AWS the namespace website may order nothing: its annotation",
-  },
+  ].map((object) =>
+    refuses(
+      `a ${object.kind} by ACK`,
+      `an application can order Queue and Table by kinds of ACK; got ${object.kind}`,
+    )(object),
+  ),
+  refuses(
+    "an export of a field by ACK",
+    "an application can order Queue and Table by kinds of ACK; got FieldExport",
+  )({
+    ...ordered("", "FieldExport", {
+      from: { path: ".spec.tableName", resource: { group: "dynamodb.services.k8s.aws", kind: "Table", name: "t" } },
+      to: { kind: "secret", name: "s", namespace: "flux-system" },
+    }),
+    apiVersion: "services.k8s.aws/v1alpha1",
+  }),
+  allows("a table by ACK from a namespace that may order tables")(from("ledger", table(`${cluster}_ledger_t`))),
+  refuses(
+    "a queue by ACK from a namespace that may order tables",
+    "in AWS the namespace ledger may order dynamodb.Table: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got sqs.Queue",
+  )(from("ledger", queue(`${cluster}_ledger_q`))),
+  refuses(
+    "a table by ACK from a namespace that may order nothing",
+    "in AWS the namespace website may order nothing: its annotation",
+  )(from("website", table(`${cluster}_website_t`))),
 ];
 
 const onlyThese = "of annotations with services.k8s.aws/ an application may set deletion-policy to delete or retain";
 
 const annotations: Cases = [
-  { title: "a table by ACK that stays in AWS", object: annotated("deletion-policy", "retain") },
-  { title: "a table by ACK that goes with its object", object: annotated("deletion-policy", "delete") },
-  { title: "a table by ACK that may be there already", object: annotated("adoption-policy", "adopt-or-create") },
-  {
-    title: "a table by ACK with other annotations",
-    object: table(`${own}_t`, {}, { "example.com/owner": "payments" }),
-  },
+  allows("a table by ACK that stays in AWS")(annotated("deletion-policy", "retain")),
+  allows("a table by ACK that goes with its object")(annotated("deletion-policy", "delete")),
+  allows("a table by ACK that may be there already")(annotated("adoption-policy", "adopt-or-create")),
+  allows("a table by ACK with other annotations")(table(`${own}_t`, {}, { "example.com/owner": "payments" })),
   ...Object.entries({
     "of another account": ["owner-account-id", "999999999999"],
     "of another team": ["team-id", "billing"],
@@ -123,14 +111,14 @@ const annotations: Cases = [
     "that is said to be taken over": ["adopted", "true"],
     "that is only read": ["read-only", "true"],
     "with a policy that ACK does not know": ["deletion-policy", "orphan"],
-  }).map(([title, [name = "", value = ""]]) => ({
-    title: `a table by ACK ${title}`,
-    object: annotated(name, value),
-    refused: `leave the others out, got ${prefix}${name}: ${value}`,
-  })),
-  {
-    title: "another's queue by ACK, by the URL to find it by",
-    object: queue(
+  }).map(([title, [name = "", value = ""]]) =>
+    refuses(`a table by ACK ${title}`, `leave the others out, got ${prefix}${name}: ${value}`)(annotated(name, value)),
+  ),
+  refuses(
+    "another's queue by ACK, by the URL to find it by",
+    onlyThese,
+  )(
+    queue(
       `${own}_q`,
       {},
       {
@@ -138,72 +126,56 @@ const annotations: Cases = [
         [`${prefix}adoption-fields`]: `{"queueURL":"https://sqs.us-east-1.amazonaws.com/000000000000/${others}_q"}`,
       },
     ),
-    refused: onlyThese,
-  },
-  {
-    title: "an annotation of one of ACK's services",
-    object: table(`${own}_t`, {}, { "dynamodb.services.k8s.aws/owner-account-id": "999999999999" }),
-    refused: onlyThese,
-  },
+  ),
+  refuses(
+    "an annotation of one of ACK's services",
+    onlyThese,
+  )(table(`${own}_t`, {}, { "dynamodb.services.k8s.aws/owner-account-id": "999999999999" })),
 ];
 
 const withKey = (kmsMasterKeyID: string) => ({ enabled: true, sseType: "KMS", kmsMasterKeyID });
 
 const shared: Cases = [
-  { title: "a queue by ACK whose policies are empty", object: queue(`${own}_q`, { policy: "", redrivePolicy: "" }) },
-  {
-    title: "a queue by ACK with a policy that lets others in",
-    object: queue(`${own}_q`, { policy: '{"Statement":[{"Effect":"Allow","Principal":"*","Action":"sqs:*"}]}' }),
-    refused: "a Queue of an application has no policy of its own: leave spec.policy and policyRef out",
-  },
-  {
-    title: "a queue by ACK with a policy that it refers to",
-    object: queue(`${own}_q`, { policyRef: { from: { name: "open", namespace: "billing" } } }),
-    refused: "a Queue of an application has no policy of its own",
-  },
-  {
-    title: "a table by ACK with a policy that lets others in",
-    object: table(`${own}_t`, { resourcePolicy: '{"Statement":[]}' }),
-    refused: "a Table of an application has no policy of its own: leave spec.resourcePolicy out",
-  },
-  {
-    title: "a queue by ACK with a key that it refers to",
-    object: queue(`${own}_q`, { kmsMasterKeyRef: { from: { name: "key", namespace: "billing" } } }),
-    refused: "a Queue of an application refers to no other object: leave kmsMasterKeyRef out",
-  },
-  {
-    title: "a table by ACK with a key that it refers to",
-    object: table(`${own}_t`, { sseSpecification: { enabled: true, kmsMasterKeyRef: { from: { name: "key" } } } }),
-    refused: "a Table of an application refers to no other object",
-  },
-  {
-    title: "a table by ACK that AWS's own key in KMS encrypts",
-    object: table(`${own}_t`, { sseSpecification: { enabled: true, sseType: "KMS" } }),
-  },
-  {
-    title: "a table by ACK with a key by its name",
-    object: table(`${own}_t`, { sseSpecification: withKey("alias/tables") }),
-    refused: "tables are encrypted by AWS's own key: leave spec.sseSpecification.kmsMasterKeyID out",
-  },
-  {
-    title: "a queue by ACK with a key by its name",
-    object: queue(`${own}_q`, { kmsMasterKeyID: "alias/queues" }),
-  },
-  ...["ENABLE", "DISABLE"].map((contributorInsights) => ({
-    title: `a table by ACK that says ${contributorInsights} of its insights`,
-    object: table(`${own}_t`, { contributorInsights }),
-    refused:
+  allows("a queue by ACK whose policies are empty")(queue(`${own}_q`, { policy: "", redrivePolicy: "" })),
+  refuses(
+    "a queue by ACK with a policy that lets others in",
+    "a Queue of an application has no policy of its own: leave spec.policy and policyRef out",
+  )(queue(`${own}_q`, { policy: '{"Statement":[{"Effect":"Allow","Principal":"*","Action":"sqs:*"}]}' })),
+  refuses(
+    "a queue by ACK with a policy that it refers to",
+    "a Queue of an application has no policy of its own",
+  )(queue(`${own}_q`, { policyRef: { from: { name: "open", namespace: "billing" } } })),
+  refuses(
+    "a table by ACK with a policy that lets others in",
+    "a Table of an application has no policy of its own: leave spec.resourcePolicy out",
+  )(table(`${own}_t`, { resourcePolicy: '{"Statement":[]}' })),
+  refuses(
+    "a queue by ACK with a key that it refers to",
+    "a Queue of an application refers to no other object: leave kmsMasterKeyRef out",
+  )(queue(`${own}_q`, { kmsMasterKeyRef: { from: { name: "key", namespace: "billing" } } })),
+  refuses(
+    "a table by ACK with a key that it refers to",
+    "a Table of an application refers to no other object",
+  )(table(`${own}_t`, { sseSpecification: { enabled: true, kmsMasterKeyRef: { from: { name: "key" } } } })),
+  allows("a table by ACK that AWS's own key in KMS encrypts")(
+    table(`${own}_t`, { sseSpecification: { enabled: true, sseType: "KMS" } }),
+  ),
+  refuses(
+    "a table by ACK with a key by its name",
+    "tables are encrypted by AWS's own key: leave spec.sseSpecification.kmsMasterKeyID out",
+  )(table(`${own}_t`, { sseSpecification: withKey("alias/tables") })),
+  allows("a queue by ACK with a key by its name")(queue(`${own}_q`, { kmsMasterKeyID: "alias/queues" })),
+  ...["ENABLE", "DISABLE"].map((contributorInsights) =>
+    refuses(
+      `a table by ACK that says ${contributorInsights} of its insights`,
       "the controller may not turn CloudWatch Contributor Insights on or off: leave spec.contributorInsights out",
-  })),
-  {
-    title: "a table by ACK with a copy in another region",
-    object: table(`${own}_t`, { tableReplicas: [{ regionName: "eu-west-1" }] }),
-    refused: "tables are in the region of their cluster: leave spec.tableReplicas out",
-  },
-  {
-    title: "a dead letter queue of its own, by ACK",
-    object: queue(`${own}_q`, { redrivePolicy: redrive(arn(`${own}_dead`)) }),
-  },
+    )(table(`${own}_t`, { contributorInsights })),
+  ),
+  refuses(
+    "a table by ACK with a copy in another region",
+    "tables are in the region of their cluster: leave spec.tableReplicas out",
+  )(table(`${own}_t`, { tableReplicas: [{ regionName: "eu-west-1" }] })),
+  allows("a dead letter queue of its own, by ACK")(queue(`${own}_q`, { redrivePolicy: redrive(arn(`${own}_dead`)) })),
   ...Object.entries({
     "another's dead letter queue": { redrivePolicy: redrive(arn(`${others}_dead`)) },
     "a dead letter queue of another account": { redrivePolicy: redrive(arn(`${own}_dead`, "999999999999")) },
@@ -211,11 +183,12 @@ const shared: Cases = [
     "dead letters of another's queues": {
       redriveAllowPolicy: `{"redrivePermission":"byQueue","sourceQueueArns":["${arn(`${others}_q`)}"]}`,
     },
-  }).map(([title, more]) => ({
-    title: `${title}, by ACK`,
-    object: queue(`${own}_q`, more),
-    refused: "redrivePolicy and redriveAllowPolicy may name queues of the namespace only",
-  })),
+  }).map(([title, more]) =>
+    refuses(
+      `${title}, by ACK`,
+      "redrivePolicy and redriveAllowPolicy may name queues of the namespace only",
+    )(queue(`${own}_q`, more)),
+  ),
 ];
 
 const before = kept(table(`${own}_t`));
@@ -225,63 +198,40 @@ const adopted = { [`${prefix}adopted`]: "true" };
 const adoptedBefore = kept(table(`${own}_t`, {}, { [`${prefix}adoption-policy`]: "adopt-or-create" }));
 
 const changed: Cases = [
-  {
-    title: "a table by ACK that gets backups",
+  allows("a table by ACK that gets backups", { from: before })(
+    kept(table(`${own}_t`, { continuousBackups: { pointInTimeRecoveryEnabled: true } })),
+  ),
+  refuses(
+    "a table by ACK that becomes another one of its own",
+    `spec.tableName is the name in AWS and can not be changed: it is ${own}_t, got ${own}_t2; order another Table for another name`,
+    { from: before },
+  )(kept(table(`${own}_t2`))),
+  refuses("a table by ACK that comes to be another's by an annotation", "spec.tableName is the name in AWS", {
     from: before,
-    object: kept(table(`${own}_t`, { continuousBackups: { pointInTimeRecoveryEnabled: true } })),
-  },
-  {
-    title: "a table by ACK that becomes another one of its own",
-    from: before,
-    object: kept(table(`${own}_t2`)),
-    refused: `spec.tableName is the name in AWS and can not be changed: it is ${own}_t, got ${own}_t2; order another Table for another name`,
-  },
-  {
-    title: "a table by ACK that comes to be another's by an annotation",
-    from: before,
-    object: kept(annotated("adoption-fields", `{"tableName":"${others}_t"}`)),
-    refused: "spec.tableName is the name in AWS",
-  },
-  {
-    title: "the controller's note that it found a table",
+  })(kept(annotated("adoption-fields", `{"tableName":"${others}_t"}`))),
+  allows("the controller's note that it found a table", { from: adoptedBefore, by: controller("dynamodb") })(
+    kept(table(`${own}_t`, {}, { ...adoptedBefore.metadata.annotations, ...adopted })),
+  ),
+  refuses("the note of another controller that it found a table", onlyThese, {
     from: adoptedBefore,
-    object: kept(table(`${own}_t`, {}, { ...adoptedBefore.metadata.annotations, ...adopted })),
-    by: controller("dynamodb"),
-  },
-  {
-    title: "the note of another controller that it found a table",
-    from: adoptedBefore,
-    object: kept(table(`${own}_t`, {}, { ...adoptedBefore.metadata.annotations, ...adopted })),
     by: controller("sqs"),
-    refused: onlyThese,
-  },
-  {
-    title: "another's table by ACK, also by its controller",
+  })(kept(table(`${own}_t`, {}, { ...adoptedBefore.metadata.annotations, ...adopted }))),
+  refuses("another's table by ACK, also by its controller", onlyThese, { from: before, by: controller("dynamodb") })(
+    kept(table(`${own}_t`, {}, { [`${prefix}adoption-fields`]: `{"tableName":"${others}_t"}` })),
+  ),
+  allows("the key that the controller found at a table, when it writes it down", {
     from: before,
-    object: kept(table(`${own}_t`, {}, { [`${prefix}adoption-fields`]: `{"tableName":"${others}_t"}` })),
     by: controller("dynamodb"),
-    refused: onlyThese,
-  },
-  {
-    title: "the key that the controller found at a table, when it writes it down",
-    from: before,
-    object: ofKey,
-    by: controller("dynamodb"),
-  },
-  {
-    title: "insights into a table by ACK, later",
-    from: before,
-    object: kept(table(`${own}_t`, { contributorInsights: "ENABLE" })),
-    refused: "leave spec.contributorInsights out",
-  },
+  })(ofKey),
+  refuses("insights into a table by ACK, later", "leave spec.contributorInsights out", { from: before })(
+    kept(table(`${own}_t`, { contributorInsights: "ENABLE" })),
+  ),
   ...removals(table(`${own}_t`), table(`${own}_t`, { billingMode: "PROVISIONED" }), "is being removed: its spec and"),
-  {
-    title: "what its controller writes to a table by ACK that is being removed",
+  allows("what its controller writes to a table by ACK that is being removed", {
     from: before,
     leaving: true,
-    object: kept(table(`${own}_t`, { tableClass: "STANDARD" })),
     by: controller("dynamodb"),
-  },
+  })(kept(table(`${own}_t`, { tableClass: "STANDARD" }))),
 ];
 
 /** Kinds that the tests' API server does not have. */
@@ -289,28 +239,18 @@ const absent = ["Backup", "GlobalTable"];
 
 /** Requests about an object that is as the policy would not let it in today: with what its controller wrote into it. */
 export const foundBefore: Cases = [
-  {
-    title: "another change of a table whose key its controller wrote down",
-    from: ofKey,
-    object: kept(table(`${own}_t`, { ...awsKey, continuousBackups: { pointInTimeRecoveryEnabled: true } })),
-  },
-  {
-    title: "another key of a table by ACK",
-    from: ofKey,
-    object: kept(table(`${own}_t`, { sseSpecification: withKey("alias/tables") })),
-    refused: "leave spec.sseSpecification.kmsMasterKeyID out",
-  },
-  {
-    title: "a table by ACK that its controller found",
-    from: kept(table(`${own}_t`, {}, adopted)),
-    object: kept(table(`${own}_t`, { continuousBackups: { pointInTimeRecoveryEnabled: true } }, adopted)),
-  },
-  {
-    title: "another note than the controller's",
-    from: kept(table(`${own}_t`, {}, adopted)),
-    object: kept(table(`${own}_t`, {}, { [`${prefix}adopted`]: "false" })),
-    refused: onlyThese,
-  },
+  allows("another change of a table whose key its controller wrote down", { from: ofKey })(
+    kept(table(`${own}_t`, { ...awsKey, continuousBackups: { pointInTimeRecoveryEnabled: true } })),
+  ),
+  refuses("another key of a table by ACK", "leave spec.sseSpecification.kmsMasterKeyID out", { from: ofKey })(
+    kept(table(`${own}_t`, { sseSpecification: withKey("alias/tables") })),
+  ),
+  allows("a table by ACK that its controller found", { from: kept(table(`${own}_t`, {}, adopted)) })(
+    kept(table(`${own}_t`, { continuousBackups: { pointInTimeRecoveryEnabled: true } }, adopted)),
+  ),
+  refuses("another note than the controller's", onlyThese, { from: kept(table(`${own}_t`, {}, adopted)) })(
+    kept(table(`${own}_t`, {}, { [`${prefix}adopted`]: "false" })),
+  ),
 ];
 
 /** Requests for kinds that applications are not offered, and that are not installed. */

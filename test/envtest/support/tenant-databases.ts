@@ -1,5 +1,5 @@
 import { spokeNames } from "../../../lib/spoke.ts";
-import { type Cases, kept, type Requested, tenantNamespace } from "./admission-request.ts";
+import { allows, type Cases, kept, type Requested, refuses, tenantNamespace } from "./admission-request.ts";
 import { cluster, from, hostileRegions, order, otherRegion, provider } from "./tenant-orders.ts";
 
 /** Databases that a tenant's namespace orders, and what tools/base/policies/tenant-databases.yaml and tenant-resources.yaml say of them. */
@@ -63,12 +63,12 @@ const leaving = (forProvider: Fields = {}, more: Order = {}): Requested =>
 const longest = `${prefix}${"x".repeat(63 - prefix.length)}`;
 
 const named: Cases = [
-  { title: "a database", object: database({}) },
-  { title: "a database of MySQL", object: database({ engine: "mysql" }) },
-  { title: "a database at the port of its engine", object: database({ port: 5432 }) },
-  { title: "a database of MariaDB at the port of its engine", object: database({ engine: "mariadb", port: 3306 }) },
-  { title: "a database with the longest name", object: database({ identifier: longest }) },
-  { title: "a database with more backups", object: database({ backupRetentionPeriod: 35 }) },
+  allows("a database")(database({})),
+  allows("a database of MySQL")(database({ engine: "mysql" })),
+  allows("a database at the port of its engine")(database({ port: 5432 })),
+  allows("a database of MariaDB at the port of its engine")(database({ engine: "mariadb", port: 3306 })),
+  allows("a database with the longest name")(database({ identifier: longest })),
+  allows("a database with more backups")(database({ backupRetentionPeriod: 35 })),
   ...Object.entries({
     "another's database": others,
     "a database whose namespace only begins alike": `${names.databases}-${namespace}-eu-main`,
@@ -80,40 +80,38 @@ const named: Cases = [
     "a database without a name of its own": prefix,
     "a database with capital letters": `${prefix}Main`,
     "a database with a longer name than AWS takes": `${longest}x`,
-  }).map(([title, identifier]) => ({
-    title,
-    object: database({ identifier }),
-    refused: `spec.forProvider.identifier of a database must be ${prefix}<name>, at most 63 characters, with lower-case letters and digits alone in <name>; got ${identifier}`,
-  })),
-  {
-    title: "a database with no name at all",
-    object: database({ identifier: undefined }),
-    refused: `must be ${prefix}<name>, at most 63 characters, with lower-case letters and digits alone in <name>; got (nothing)`,
-  },
-  {
-    title: "a database that begins with another's name",
-    object: initially({ identifier: others }),
-    refused: `spec.forProvider.identifier of a database must be ${prefix}<name>`,
-  },
-  ...[others, id, `${own}x`].map((externalName) => ({
-    title: `a database that is called ${externalName} in AWS`,
-    object: database({}, { externalName }),
-    refused: `the annotation crossplane.io/external-name of a database must be its name, by which Crossplane finds it: set it to ${own}, got ${externalName}`,
-  })),
-  {
-    title: "a database that Crossplane would not find after a restart",
-    object: database({}, { externalName: "" }),
-    refused: `must be its name, by which Crossplane finds it: set it to ${own}, got (nothing)`,
-  },
-  {
-    title: "a database of a namespace with two hyphens",
-    object: database({ identifier: `${names.databases}-eu--orders-main` }, {}, "eu--orders"),
-    refused: "the namespace eu--orders can have no databases: RDS takes no two hyphens in a row in their names",
-  },
+  }).map(([title, identifier]) =>
+    refuses(
+      title,
+      `spec.forProvider.identifier of a database must be ${prefix}<name>, at most 63 characters, with lower-case letters and digits alone in <name>; got ${identifier}`,
+    )(database({ identifier })),
+  ),
+  refuses(
+    "a database with no name at all",
+    `must be ${prefix}<name>, at most 63 characters, with lower-case letters and digits alone in <name>; got (nothing)`,
+  )(database({ identifier: undefined })),
+  refuses(
+    "a database that begins with another's name",
+    `spec.forProvider.identifier of a database must be ${prefix}<name>`,
+  )(initially({ identifier: others })),
+  ...[others, id, `${own}x`].map((externalName) =>
+    refuses(
+      `a database that is called ${externalName} in AWS`,
+      `the annotation crossplane.io/external-name of a database must be its name, by which Crossplane finds it: set it to ${own}, got ${externalName}`,
+    )(database({}, { externalName })),
+  ),
+  refuses(
+    "a database that Crossplane would not find after a restart",
+    `must be its name, by which Crossplane finds it: set it to ${own}, got (nothing)`,
+  )(database({}, { externalName: "" })),
+  refuses(
+    "a database of a namespace with two hyphens",
+    "the namespace eu--orders can have no databases: RDS takes no two hyphens in a row in their names",
+  )(database({ identifier: `${names.databases}-eu--orders-main` }, {}, "eu--orders")),
 ];
 
 const refusedAs = (refused: string, objects: Readonly<Record<string, Requested>>): Cases =>
-  Object.entries(objects).map(([title, object]) => ({ title: `a database ${title}`, object, refused }));
+  Object.entries(objects).map(([title, object]) => refuses(`a database ${title}`, refused)(object));
 
 const network = "a database is in the subnets and the security group of its cluster, and not public";
 const password = "Crossplane makes up the password of a database and keeps it in a Secret of the namespace";
@@ -190,11 +188,10 @@ const stays =
   "a database stays in AWS when its object goes: set spec.managementPolicies to [Observe, Create, Update]. For one that goes with its object, add Delete, set deletionProtection to false, and set the annotation fleet.internal/deletes to the name of the database as well; got";
 
 const data: Cases = [
-  { title: "a database that goes with its object, asked for twice", object: leaving() },
-  {
-    title: "a database whose removal is prepared",
-    object: database({ deletionProtection: false }, { annotations: deletes(own) }),
-  },
+  allows("a database that goes with its object, asked for twice")(leaving()),
+  allows("a database whose removal is prepared")(
+    database({ deletionProtection: false }, { annotations: deletes(own) }),
+  ),
   ...refusedAs(`${stays} (nothing)`, {
     "that goes with its object": leaving({}, { annotations: {} }),
     "that Crossplane may delete, with its protection": leaving({ deletionProtection: true }, { annotations: {} }),
@@ -244,116 +241,80 @@ const before = database({});
 const nameless = database({}, { externalName: "" });
 const made = database({}, { externalName: id });
 const changed: Cases = [
-  { title: "a larger database", from: before, object: database({ allocatedStorage: 40 }) },
-  {
-    title: "the ID that AWS gave a database",
+  allows("a larger database", { from: before })(database({ allocatedStorage: 40 })),
+  allows("the ID that AWS gave a database", { from: before, by: provider("rds") })(made),
+  refuses("the ID of a database, by a tenant", "the annotation crossplane.io/external-name", {
     from: before,
-    object: made,
-    by: provider("rds"),
-  },
-  {
-    title: "the ID of a database, by a tenant",
-    from: before,
-    object: made,
-    refused: "the annotation crossplane.io/external-name",
     also: "tenant-resources.fleet.internal",
-  },
-  {
-    title: "another name of a database",
-    from: before,
-    object: database({ identifier: `${prefix}second` }),
-    refused: `spec.forProvider.identifier is the name in AWS and can not be changed: it is ${own}; order another Instance for another name`,
-  },
-  {
-    title: "a database that loses its protection",
-    from: before,
-    object: database({ deletionProtection: false }),
-    refused: "a database is protected from deletion",
-  },
-  {
-    title: "a database that everybody is to reach",
-    from: before,
-    object: database({ publiclyAccessible: true }),
-    refused: network,
-  },
+  })(made),
+  refuses(
+    "another name of a database",
+    `spec.forProvider.identifier is the name in AWS and can not be changed: it is ${own}; order another Instance for another name`,
+    { from: before },
+  )(database({ identifier: `${prefix}second` })),
+  refuses("a database that loses its protection", "a database is protected from deletion", { from: before })(
+    database({ deletionProtection: false }),
+  ),
+  refuses("a database that everybody is to reach", network, { from: before })(database({ publiclyAccessible: true })),
 ];
 
 export const tenantDatabases: Cases = [...named, ...safety, ...data, ...changed];
 
 /** Changes of databases with the ID that AWS gave them, which only the provider makes such, and of ones without a name, which nobody makes. */
 export const databasesWithIds: Cases = [
-  {
-    title: "a database that is to go from now on",
-    from: made,
-    object: leaving({}, { externalName: id }),
-  },
-  { title: "its name in the place of the ID, as Git has it", from: made, object: before },
-  {
-    title: "a database that loses its name",
-    from: before,
-    object: nameless,
-    refused: `must be its name, by which Crossplane finds it: set it to ${own}, got (nothing)`,
-  },
-  { title: "the name of a database without one", from: nameless, object: before },
-  {
-    title: "a larger database without a name",
-    from: nameless,
-    object: database({ allocatedStorage: 40 }, { externalName: "" }),
-  },
+  allows("a database that is to go from now on", { from: made })(leaving({}, { externalName: id })),
+  allows("its name in the place of the ID, as Git has it", { from: made })(before),
+  refuses(
+    "a database that loses its name",
+    `must be its name, by which Crossplane finds it: set it to ${own}, got (nothing)`,
+    { from: before },
+  )(nameless),
+  allows("the name of a database without one", { from: nameless })(before),
+  allows("a larger database without a name", { from: nameless })(
+    database({ allocatedStorage: 40 }, { externalName: "" }),
+  ),
 ];
 
 /** What tenant-resources.yaml says of databases, as of all orders. */
 export const ordersOfDatabases: Cases = [
-  { title: "a database from a namespace that may order some", object: database({}) },
-  ...hostileRegions.map((region) => ({
-    title: `a database with the region ${region}`,
-    object: database({ region }),
-    refused: otherRegion(region),
-  })),
-  {
-    title: "a database from a namespace that nothing was said of",
-    object: database({ identifier: `${names.databases}-${tenantNamespace}-main` }, {}, tenantNamespace),
-    refused: `in AWS the namespace ${tenantNamespace} may order dynamodb.Table, sqs.Queue: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got rds.Instance`,
-  },
-  {
-    title: "subnets for databases",
-    object: from(
+  allows("a database from a namespace that may order some")(database({})),
+  ...hostileRegions.map((region) =>
+    refuses(`a database with the region ${region}`, otherRegion(region))(database({ region })),
+  ),
+  refuses(
+    "a database from a namespace that nothing was said of",
+    `in AWS the namespace ${tenantNamespace} may order dynamodb.Table, sqs.Queue: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got rds.Instance`,
+  )(database({ identifier: `${names.databases}-${tenantNamespace}-main` }, {}, tenantNamespace)),
+  refuses(
+    "subnets for databases",
+    "an application can order Bucket, BucketVersioning, Instance, Queue and Table, its governance Role and RolePolicy; got SubnetGroup",
+  )(
+    from(
       namespace,
       order("rds", "SubnetGroup", true)({ externalName: `${names.databases}-subnets`, forProvider: { subnetIds: [] } }),
     ),
-    refused:
-      "an application can order Bucket, BucketVersioning, Instance, Queue and Table, its governance Role and RolePolicy; got SubnetGroup",
-  },
-  {
-    title: "a database by the ProviderConfig of the cluster",
-    object: database({}, { config: "ClusterProviderConfig" }),
-    refused: "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
-  },
-  {
-    title: "the ID that AWS gave a database, in the place of its name",
-    from: before,
-    object: made,
-    by: provider("rds"),
-  },
+  ),
+  refuses(
+    "a database by the ProviderConfig of the cluster",
+    "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
+  )(database({}, { config: "ClusterProviderConfig" })),
+  allows("the ID that AWS gave a database, in the place of its name", { from: before, by: provider("rds") })(made),
 ];
 
 /** The same, with the ID that AWS gave them. */
 export const ordersWithIds: Cases = [
-  { title: "the name of a database in the place of its ID", from: made, object: before },
-  { title: "the name of a database without one", from: nameless, object: before },
-  {
-    title: "a database without the ID that it has in AWS",
-    from: made,
-    object: nameless,
-    refused: `the annotation crossplane.io/external-name says what is removed in AWS with the object, and can not be changed: it is ${id}, got (nothing)`,
-  },
-  {
-    title: "a database that is to go while it is being removed",
-    from: kept(made),
-    leaving: true,
-    object: kept(leaving({}, { externalName: id })),
-    refused: "Instance trial is being removed: its spec and annotations stay as they are",
-  },
+  allows("the name of a database in the place of its ID", { from: made })(before),
+  allows("the name of a database without one", { from: nameless })(before),
+  refuses(
+    "a database without the ID that it has in AWS",
+    `the annotation crossplane.io/external-name says what is removed in AWS with the object, and can not be changed: it is ${id}, got (nothing)`,
+    { from: made },
+  )(nameless),
+  refuses(
+    "a database that is to go while it is being removed",
+    "Instance trial is being removed: its spec and annotations stay as they are",
+    { from: kept(made), leaving: true },
+  )(kept(leaving({}, { externalName: id }))),
 ];
 
 /** Fields that the local stack's definitions don't have, so that its API server drops them before it judges. */
@@ -380,14 +341,14 @@ export const furtherDatabases: Cases = [
     ...["masterUserSecretKmsKeyIdSelector"],
   ].map((field) => [field, "leave identifierPrefix, backupTarget, customerOwnedIpEnabled"] as const),
 ].flatMap(([field, refused]) => [
-  { title: `a database with ${field}`, object: database({ [field]: "x" }), refused },
-  { title: `a database that is made with ${field}`, object: initially({ [field]: "x" }), refused },
+  refuses(`a database with ${field}`, refused)(database({ [field]: "x" })),
+  refuses(`a database that is made with ${field}`, refused)(initially({ [field]: "x" })),
 ]);
 
 /** From a namespace of the platform. */
 export const databasesOfOthers: Cases = [
-  {
-    title: "a database in a namespace of the platform",
-    object: { ...database({ identifier: "anything" }), metadata: { name: "trial", namespace: "flux-system" } },
-  },
+  allows("a database in a namespace of the platform")({
+    ...database({ identifier: "anything" }),
+    metadata: { name: "trial", namespace: "flux-system" },
+  }),
 ];

@@ -1,4 +1,4 @@
-import { type Cases, type Requested, removals, tenantNamespace } from "./admission-request.ts";
+import { allows, type Cases, type Requested, refuses, removals, tenantNamespace } from "./admission-request.ts";
 
 /** Ingresses of a tenant, and what tools/base/policies/tenant-ingresses.yaml says of them. */
 
@@ -29,33 +29,28 @@ const shared = { ...own, [`${PREFIX}group.name`]: "shared" };
 const refused = (kind: string, name: string) => `${kind} trial may not have the annotation ${PREFIX}${name}:`;
 
 export const tenantIngresses: Cases = [
-  { title: "an Ingress without annotations", object: ingress({}) },
-  { title: "an Ingress with a load balancer of its own", object: ingress(own) },
-  ...["group.name", "load-balancer-name", "security-groups", "subnets", "actions.other", "wafv2-acl-arn"].map(
-    (name) => ({
-      title: `an Ingress with ${name}`,
-      object: ingress({ ...own, [`${PREFIX}${name}`]: "other" }),
-      refused: refused("Ingress", name),
-    }),
+  allows("an Ingress without annotations")(ingress({})),
+  allows("an Ingress with a load balancer of its own")(ingress(own)),
+  ...["group.name", "load-balancer-name", "security-groups", "subnets", "actions.other", "wafv2-acl-arn"].map((name) =>
+    refuses(`an Ingress with ${name}`, refused("Ingress", name))(ingress({ ...own, [`${PREFIX}${name}`]: "other" })),
   ),
-  { title: "a Service with a health check of its own", object: service({ [`${PREFIX}healthcheck-path`]: "/readyz" }) },
-  {
-    title: "a Service with actions of a load balancer",
-    object: service({ [`${PREFIX}actions.other`]: "{}" }),
-    refused: refused("Service", "actions.other"),
-  },
-  {
-    title: "a Service with a network load balancer of its own",
-    object: service({ [`${SERVICE_PREFIX}type`]: "external", [`${SERVICE_PREFIX}scheme`]: "internal" }),
-  },
+  allows("a Service with a health check of its own")(service({ [`${PREFIX}healthcheck-path`]: "/readyz" })),
+  refuses(
+    "a Service with actions of a load balancer",
+    refused("Service", "actions.other"),
+  )(service({ [`${PREFIX}actions.other`]: "{}" })),
+  allows("a Service with a network load balancer of its own")(
+    service({ [`${SERVICE_PREFIX}type`]: "external", [`${SERVICE_PREFIX}scheme`]: "internal" }),
+  ),
   ...[
     ...["security-groups", "extra-security-groups", "subnets", "eip-allocations", "private-ipv4-addresses", "name"],
     ...["attributes", "access-log-s3-bucket-name", "additional-resource-tags", "target-node-labels"],
-  ].map((name) => ({
-    title: `a Service with ${name}`,
-    object: service({ [`${SERVICE_PREFIX}${name}`]: "other" }),
-    refused: `Service trial may not have the annotation ${SERVICE_PREFIX}${name}:`,
-  })),
+  ].map((name) =>
+    refuses(
+      `a Service with ${name}`,
+      `Service trial may not have the annotation ${SERVICE_PREFIX}${name}:`,
+    )(service({ [`${SERVICE_PREFIX}${name}`]: "other" })),
+  ),
   ...removals(ingress(own), ingress(shared), refused("Ingress", "group.name")),
-  { title: "an Ingress of the platform in a group", object: ingress(shared, "flux-system") },
+  allows("an Ingress of the platform in a group")(ingress(shared, "flux-system")),
 ];

@@ -1,4 +1,4 @@
-import { type Cases, kept, type Requested, tenantNamespace } from "./admission-request.ts";
+import { allows, type Cases, kept, type Requested, refuses, tenantNamespace } from "./admission-request.ts";
 
 /** Orders in AWS from a tenant's namespace, and what tools/base/policies/tenant-resources.yaml says of them. */
 
@@ -68,68 +68,61 @@ export const otherRegion = (name: string): string =>
 
 const inOtherRegions = (place: "forProvider" | "initProvider"): Cases =>
   Object.entries(regional).flatMap(([kind, make]) =>
-    hostileRegions.map((name) => ({
-      title: `a ${kind} with the region ${name} in ${place}`,
-      object: make({
-        ...(kind === "Table" && { externalName: `${own}_orders` }),
-        [place]: { region: name, ...(kind === "Queue" && { redrivePolicy: redrive(dead) }) },
-      }),
-      refused: otherRegion(place === "initProvider" ? `us-east-1, ${name}` : name),
-    })),
+    hostileRegions.map((name) =>
+      refuses(
+        `a ${kind} with the region ${name} in ${place}`,
+        otherRegion(place === "initProvider" ? `us-east-1, ${name}` : name),
+      )(
+        make({
+          ...(kind === "Table" && { externalName: `${own}_orders` }),
+          [place]: { region: name, ...(kind === "Queue" && { redrivePolicy: redrive(dead) }) },
+        }),
+      ),
+    ),
   );
 
 /** The definitions of today have no such field, so that an API server drops it before it judges. */
 export const initialRegions: Cases = inOtherRegions("initProvider");
 
 const created: Cases = [
-  { title: "a table", object: table({ externalName: `${own}_orders` }) },
-  {
-    title: "a queue that exists",
-    object: queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) }),
-  },
-  { title: "a FIFO queue", object: queue({ forProvider: { name: `${own}_q.fifo`, fifoQueue: true } }) },
-  { title: "its role", object: role({ externalName: own, forProvider: { assumeRolePolicy: policy, tags: roleTags } }) },
+  allows("a table")(table({ externalName: `${own}_orders` })),
+  allows("a queue that exists")(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) })),
+  allows("a FIFO queue")(queue({ forProvider: { name: `${own}_q.fifo`, fifoQueue: true } })),
+  allows("its role")(role({ externalName: own, forProvider: { assumeRolePolicy: policy, tags: roleTags } })),
   ...Object.entries({
     "no tags": undefined,
     "no tag of its namespace": { "eks-cluster-name": cluster },
     "another cluster's tag": { ...roleTags, "eks-cluster-name": `${cluster}-2` },
     "another's tag": { ...roleTags, "kubernetes-namespace": "billing" },
-  }).map(([title, tags]) => ({
-    title: `a role with ${title}`,
-    object: role({ externalName: own, forProvider: { assumeRolePolicy: policy, ...(tags && { tags }) } }),
-    refused: `spec.forProvider.tags of a Role must have eks-cluster-name ${cluster} and kubernetes-namespace ${tenantNamespace}`,
-  })),
-  { title: "a policy of its role", object: rolePolicy({ externalName: "p", forProvider: { role: own, policy } }) },
-  {
-    title: "a policy of the role that it refers to",
-    object: rolePolicy({ externalName: "p", forProvider: { roleRef: { name: "payment-app" }, policy } }),
-  },
-  {
-    title: "a table in a namespace of the platform",
-    object: { ...table({ externalName: "audit" }), metadata: { name: "trial", namespace: "flux-system" } },
-  },
-  {
-    title: "another's table",
-    object: table({ externalName: `${others}_t` }),
-    refused: `names in AWS must be ${own} or begin with ${own}_; got ${others}_t`,
-  },
-  {
-    title: "a name that only begins alike",
-    object: table({ externalName: `${own}2_t` }),
-    refused: `got ${own}2_t`,
-  },
-  { title: "a name behind another's", object: table({ externalName: `${others}/${own}_t` }), refused: "names in AWS" },
-  {
-    title: "no name at all",
-    object: table({}),
-    refused: "Table trial has no name in AWS of its own: set the annotation crossplane.io/external-name",
-  },
-  { title: "a queue without a name", object: queue({}), refused: "set spec.forProvider.name to a name" },
-  {
-    title: "another's queue by the values that it is made with",
-    object: queue({ initProvider: { name: `${others}_q` } }),
-    refused: `got ${others}_q`,
-  },
+  }).map(([title, tags]) =>
+    refuses(
+      `a role with ${title}`,
+      `spec.forProvider.tags of a Role must have eks-cluster-name ${cluster} and kubernetes-namespace ${tenantNamespace}`,
+    )(role({ externalName: own, forProvider: { assumeRolePolicy: policy, ...(tags && { tags }) } })),
+  ),
+  allows("a policy of its role")(rolePolicy({ externalName: "p", forProvider: { role: own, policy } })),
+  allows("a policy of the role that it refers to")(
+    rolePolicy({ externalName: "p", forProvider: { roleRef: { name: "payment-app" }, policy } }),
+  ),
+  allows("a table in a namespace of the platform")({
+    ...table({ externalName: "audit" }),
+    metadata: { name: "trial", namespace: "flux-system" },
+  }),
+  refuses(
+    "another's table",
+    `names in AWS must be ${own} or begin with ${own}_; got ${others}_t`,
+  )(table({ externalName: `${others}_t` })),
+  refuses("a name that only begins alike", `got ${own}2_t`)(table({ externalName: `${own}2_t` })),
+  refuses("a name behind another's", "names in AWS")(table({ externalName: `${others}/${own}_t` })),
+  refuses(
+    "no name at all",
+    "Table trial has no name in AWS of its own: set the annotation crossplane.io/external-name",
+  )(table({})),
+  refuses("a queue without a name", "set spec.forProvider.name to a name")(queue({})),
+  refuses(
+    "another's queue by the values that it is made with",
+    `got ${others}_q`,
+  )(queue({ initProvider: { name: `${others}_q` } })),
   ...[
     ["another's queue by its URL", url(`${others}_q`)],
     ["a queue on another host", url(`${own}_q`, "sqs.evil.example")],
@@ -137,31 +130,30 @@ const created: Cases = [
     ["a queue of another account", url(`${own}_q`, undefined, "999999999999")],
     ["a queue by something that is not a URL", `${own}_q`],
     ["another's queue behind its own name", url(`${own}_q/${others}_q`)],
-  ].map(([title = "", externalName = ""]) => ({
-    title,
-    object: queue({ forProvider: { name: `${own}_q` }, externalName }),
-    refused: `, and URLs of queues with ${url(own)}; got `,
-  })),
-  {
-    title: "a policy of the spoke's own role",
-    object: rolePolicy({ externalName: "p", forProvider: { role: `${cluster}-crossplane`, policy } }),
-    refused: `got ${cluster}-crossplane`,
-  },
-  {
-    title: "an identity that is not the namespace's",
-    object: table({ externalName: `${own}_t`, config: "ClusterProviderConfig" }),
-    refused: "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
-  },
-  {
-    title: "a kind that is not offered",
-    object: order(
+  ].map(([title = "", externalName = ""]) =>
+    refuses(
+      title,
+      `, and URLs of queues with ${url(own)}; got `,
+    )(queue({ forProvider: { name: `${own}_q` }, externalName })),
+  ),
+  refuses(
+    "a policy of the spoke's own role",
+    `got ${cluster}-crossplane`,
+  )(rolePolicy({ externalName: "p", forProvider: { role: `${cluster}-crossplane`, policy } })),
+  refuses(
+    "an identity that is not the namespace's",
+    "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
+  )(table({ externalName: `${own}_t`, config: "ClusterProviderConfig" })),
+  refuses(
+    "a kind that is not offered",
+    "an application can order Bucket, BucketVersioning, Instance, Queue and Table, its governance Role and RolePolicy; got RolePolicyAttachment",
+  )(
+    order(
       "iam",
       "RolePolicyAttachment",
       false,
     )({ externalName: own, forProvider: { role: own, policyArn: "arn:aws:iam::aws:policy/AdministratorAccess" } }),
-    refused:
-      "an application can order Bucket, BucketVersioning, Instance, Queue and Table, its governance Role and RolePolicy; got RolePolicyAttachment",
-  },
+  ),
 ];
 
 const foreignKey = "arn:aws:kms:us-east-1:999999999999:key/1";
@@ -188,45 +180,34 @@ const places = ["forProvider", "initProvider"];
 
 const confined: Cases = [
   ...places.flatMap((place) => [
-    {
-      title: `a table with kmsKeyArn in ${place}`,
-      object: keyOfTable(place, { kmsKeyArn: foreignKey }),
-      refused: ownKeys,
-    },
-    { title: `a table with a key of AWS in ${place}`, object: keyOfTable(place, {}) },
+    refuses(`a table with kmsKeyArn in ${place}`, ownKeys)(keyOfTable(place, { kmsKeyArn: foreignKey })),
+    allows(`a table with a key of AWS in ${place}`)(keyOfTable(place, {})),
   ]),
-  { title: "a queue with SQS's key", object: keyOfQueue("alias/aws/sqs") },
-  ...[foreignKey, "alias/billing"].map((key) => ({
-    title: `a queue with the key ${key}`,
-    object: keyOfQueue(key),
-    refused: ownKeys,
-  })),
-  { title: "a role with the fleet's path", object: roleAt("/") },
+  allows("a queue with SQS's key")(keyOfQueue("alias/aws/sqs")),
+  ...[foreignKey, "alias/billing"].map((key) => refuses(`a queue with the key ${key}`, ownKeys)(keyOfQueue(key))),
+  allows("a role with the fleet's path")(roleAt("/")),
   ...[`/${others}_x/`, "/team/"].flatMap((path) => [
-    { title: `a role with the path ${path}`, object: roleAt(path), refused: `must be /, got ${path}` },
-    {
-      title: `a role with the path ${path} in initProvider`,
-      object: roleAt("/", { initProvider: { path } }),
-      refused: `must be /, got /, ${path}`,
-    },
+    refuses(`a role with the path ${path}`, `must be /, got ${path}`)(roleAt(path)),
+    refuses(
+      `a role with the path ${path} in initProvider`,
+      `must be /, got /, ${path}`,
+    )(roleAt("/", { initProvider: { path } })),
   ]),
 ];
 
 const shared: Cases = [
-  { title: "a dead letter queue of its own", object: redriven(redrive(arn(`${own}_dead`))) },
-  {
-    title: "a dead letter queue in JSON of several lines",
-    object: redriven(`{\n  "maxReceiveCount": "5",\n  "deadLetterTargetArn": "${arn(`${own}_dead`)}"\n}\n`),
-  },
-  {
-    title: "a queue that takes dead letters of its own queues only",
-    object: queue({
+  allows("a dead letter queue of its own")(redriven(redrive(arn(`${own}_dead`)))),
+  allows("a dead letter queue in JSON of several lines")(
+    redriven(`{\n  "maxReceiveCount": "5",\n  "deadLetterTargetArn": "${arn(`${own}_dead`)}"\n}\n`),
+  ),
+  allows("a queue that takes dead letters of its own queues only")(
+    queue({
       forProvider: {
         name: `${own}_dead`,
         redriveAllowPolicy: JSON.stringify({ redrivePermission: "byQueue", sourceQueueArns: [arn(`${own}_q`)] }),
       },
     }),
-  },
+  ),
   ...[
     ["another's dead letter queue", redrive(arn(`${others}_dead`))],
     ["a dead letter queue whose name begins alike", redrive(arn(`${own}2_dead`))],
@@ -237,34 +218,35 @@ const shared: Cases = [
       `{"deadLetterTargetArn":"${arn(`${own}_d`)}","deadLetterTargetArn":"${arn(`${others}_d`)}"}`,
     ],
     ["dead letters of another's queues", `{"redrivePermission":"byQueue","sourceQueueArns":["${arn(`${others}_q`)}"]}`],
-  ].map(([title = "", text = ""]) => ({
-    title,
-    object: text.includes("redrivePermission")
-      ? queue({ forProvider: { name: `${own}_q`, redriveAllowPolicy: text } })
-      : redriven(text),
-    refused: "redrivePolicy and redriveAllowPolicy may name queues of the namespace only",
-  })),
-  {
-    title: "another's dead letter queue by the values that it is made with",
-    object: queue({ forProvider: { name: `${own}_q` }, initProvider: { redrivePolicy: redrive(arn(`${others}_d`)) } }),
-    refused: "redrivePolicy and redriveAllowPolicy may name",
-  },
-  {
-    title: "a queue with a policy among the values that it is made with",
-    object: queue({ forProvider: { name: `${own}_q` }, initProvider: { policy: "{}" } }),
-    refused: "an application's queue has no policy of its own",
-  },
-  {
-    title: "a queue whose policies are empty",
-    object: queue({ forProvider: { name: `${own}_q`, policy: "", redrivePolicy: "" } }),
-  },
-  {
-    title: "a queue with a policy that lets others in",
-    object: queue({
+  ].map(([title = "", text = ""]) =>
+    refuses(
+      title,
+      "redrivePolicy and redriveAllowPolicy may name queues of the namespace only",
+    )(
+      text.includes("redrivePermission")
+        ? queue({ forProvider: { name: `${own}_q`, redriveAllowPolicy: text } })
+        : redriven(text),
+    ),
+  ),
+  refuses(
+    "another's dead letter queue by the values that it is made with",
+    "redrivePolicy and redriveAllowPolicy may name",
+  )(queue({ forProvider: { name: `${own}_q` }, initProvider: { redrivePolicy: redrive(arn(`${others}_d`)) } })),
+  refuses(
+    "a queue with a policy among the values that it is made with",
+    "an application's queue has no policy of its own",
+  )(queue({ forProvider: { name: `${own}_q` }, initProvider: { policy: "{}" } })),
+  allows("a queue whose policies are empty")(
+    queue({ forProvider: { name: `${own}_q`, policy: "", redrivePolicy: "" } }),
+  ),
+  refuses(
+    "a queue with a policy that lets others in",
+    "an application's queue has no policy of its own",
+  )(
+    queue({
       forProvider: { name: `${own}_q`, policy: '{"Statement":[{"Effect":"Allow","Principal":"*","Action":"sqs:*"}]}' },
     }),
-    refused: "an application's queue has no policy of its own",
-  },
+  ),
 ];
 
 /** An order from another namespace of the tenant. */
@@ -277,28 +259,24 @@ const queueOf = (namespace: string, more: Record<string, unknown> = {}) =>
   from(namespace, queue({ forProvider: { name: `${cluster}_${namespace}_q`, ...more } }));
 
 const narrowed: Cases = [
-  { title: "a table from a namespace that may order tables", object: tableOf("ledger") },
-  {
-    title: "the role of a namespace that may order tables",
-    object: from(
+  allows("a table from a namespace that may order tables")(tableOf("ledger")),
+  allows("the role of a namespace that may order tables")(
+    from(
       "ledger",
       role({
         externalName: `${cluster}_ledger`,
         forProvider: { assumeRolePolicy: policy, tags: { ...roleTags, "kubernetes-namespace": "ledger" } },
       }),
     ),
-  },
-  {
-    title: "a queue from a namespace that may order tables",
-    object: queueOf("ledger"),
-    refused:
-      "in AWS the namespace ledger may order dynamodb.Table: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got sqs.Queue",
-  },
-  {
-    title: "a table from a namespace that may order nothing",
-    object: tableOf("website"),
-    refused: "in AWS the namespace website may order nothing: its annotation",
-  },
+  ),
+  refuses(
+    "a queue from a namespace that may order tables",
+    "in AWS the namespace ledger may order dynamodb.Table: its annotation fleet.internal/aws-kinds decides, which the governance team sets in gitops-workloads; got sqs.Queue",
+  )(queueOf("ledger")),
+  refuses(
+    "a table from a namespace that may order nothing",
+    "in AWS the namespace website may order nothing: its annotation",
+  )(tableOf("website")),
 ];
 
 const tableBefore = kept(table({ externalName: `${own}_t`, managementPolicies: ["Observe"] }));
@@ -310,126 +288,84 @@ const tagged = (object: Requested, change: Record<string, unknown>) => ({
 const going = "is being removed: its spec and annotations stay as they are";
 
 const changed: Cases = [
-  {
-    title: "its table that is changed",
-    from: tableBefore,
-    object: kept(table({ externalName: `${own}_t`, forProvider: { billingMode: "PAY_PER_REQUEST" } })),
-  },
-  {
-    title: "the URL that a queue gets when it is made",
-    from: queueBefore,
-    object: kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) })),
-    by: provider("sqs"),
-  },
-  {
-    title: "a table that becomes another's",
-    from: tableBefore,
-    object: kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe", "Delete"] })),
-    refused: "the annotation crossplane.io/external-name says what is removed in AWS with the object",
-  },
-  {
-    title: "a table that becomes another one of its own",
-    from: tableBefore,
-    object: kept(table({ externalName: `${own}_t2` })),
-    refused: `it is ${own}_t, got ${own}_t2; order another Table for another name`,
-  },
-  {
-    title: "a table that loses its name",
-    from: tableBefore,
-    object: kept(table({})),
-    refused: `it is ${own}_t, got (nothing)`,
-  },
-  {
-    title: "a queue of which the name is changed",
-    from: queueBefore,
-    object: kept(queue({ forProvider: { name: `${own}_q2` } })),
-    refused: `spec.forProvider.name is the name in AWS and can not be changed: it is ${own}_q`,
-  },
-  {
-    title: "a queue of which the name is taken away",
-    from: queueBefore,
-    object: kept(queue({ initProvider: { name: `${own}_q` } })),
-    refused: "spec.forProvider.name is the name in AWS and can not be changed",
-  },
-  {
-    title: "a queue that becomes another's by the URL",
-    from: queueBefore,
-    object: kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${others}_q`) })),
-    refused: `got ${others}_q`,
-  },
+  allows("its table that is changed", { from: tableBefore })(
+    kept(table({ externalName: `${own}_t`, forProvider: { billingMode: "PAY_PER_REQUEST" } })),
+  ),
+  allows("the URL that a queue gets when it is made", { from: queueBefore, by: provider("sqs") })(
+    kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) })),
+  ),
+  refuses(
+    "a table that becomes another's",
+    "the annotation crossplane.io/external-name says what is removed in AWS with the object",
+    { from: tableBefore },
+  )(kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe", "Delete"] }))),
+  refuses(
+    "a table that becomes another one of its own",
+    `it is ${own}_t, got ${own}_t2; order another Table for another name`,
+    { from: tableBefore },
+  )(kept(table({ externalName: `${own}_t2` }))),
+  refuses("a table that loses its name", `it is ${own}_t, got (nothing)`, { from: tableBefore })(kept(table({}))),
+  refuses(
+    "a queue of which the name is changed",
+    `spec.forProvider.name is the name in AWS and can not be changed: it is ${own}_q`,
+    { from: queueBefore },
+  )(kept(queue({ forProvider: { name: `${own}_q2` } }))),
+  refuses(
+    "a queue of which the name is taken away",
+    "spec.forProvider.name is the name in AWS and can not be changed",
+    { from: queueBefore },
+  )(kept(queue({ initProvider: { name: `${own}_q` } }))),
+  refuses("a queue that becomes another's by the URL", `got ${others}_q`, { from: queueBefore })(
+    kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${others}_q`) })),
+  ),
 ];
 
 const left: Cases = [
-  {
-    title: "the last finalizer of a table that is being removed",
+  allows("the last finalizer of a table that is being removed", { from: tableBefore, leaving: true })({
+    ...tableBefore,
+    metadata: { ...tableBefore.metadata, finalizers: [] },
+  }),
+  allows("labels of a table that is being removed", { from: tableBefore, leaving: true })({
+    ...tableBefore,
+    metadata: { ...tableBefore.metadata, labels: { team: "payments" } },
+  }),
+  allows("tags that Crossplane writes on a table that is being removed", {
     from: tableBefore,
     leaving: true,
-    object: { ...tableBefore, metadata: { ...tableBefore.metadata, finalizers: [] } },
-  },
-  {
-    title: "labels of a table that is being removed",
-    from: tableBefore,
-    leaving: true,
-    object: { ...tableBefore, metadata: { ...tableBefore.metadata, labels: { team: "payments" } } },
-  },
-  {
-    title: "tags that Crossplane writes on a table that is being removed",
-    from: tableBefore,
-    leaving: true,
-    object: tagged(tableBefore, { forProvider: { region, tags: { "crossplane-name": "trial" } } }),
     by: provider("dynamodb"),
-  },
-  {
-    title: "the URL that Crossplane learns of a queue that is being removed",
+  })(tagged(tableBefore, { forProvider: { region, tags: { "crossplane-name": "trial" } } })),
+  allows("the URL that Crossplane learns of a queue that is being removed", {
     from: queueBefore,
     leaving: true,
-    object: kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) })),
     by: provider("sqs"),
-  },
-  {
-    title: "a table that becomes another's while it is being removed",
-    from: tableBefore,
-    leaving: true,
-    object: kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe", "Delete"] })),
-    refused: going,
-  },
-  {
-    title: "other annotations of a table that is being removed",
-    from: tableBefore,
-    leaving: true,
-    object: kept(
+  })(kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) }))),
+  refuses("a table that becomes another's while it is being removed", going, { from: tableBefore, leaving: true })(
+    kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe", "Delete"] })),
+  ),
+  refuses("other annotations of a table that is being removed", going, { from: tableBefore, leaving: true })(
+    kept(
       table({
         externalName: `${own}_t`,
         managementPolicies: ["Observe"],
         annotations: { "crossplane.io/paused": "true" },
       }),
     ),
-    refused: going,
-  },
-  {
-    title: "what Crossplane may do to a table that is being removed",
+  ),
+  refuses("what Crossplane may do to a table that is being removed", going, { from: tableBefore, leaving: true })(
+    kept(table({ externalName: `${own}_t`, managementPolicies: ["Observe", "Delete"] })),
+  ),
+  refuses("another's table, also by Crossplane", "the annotation crossplane.io/external-name says what is removed", {
     from: tableBefore,
     leaving: true,
-    object: kept(table({ externalName: `${own}_t`, managementPolicies: ["Observe", "Delete"] })),
-    refused: going,
-  },
-  {
-    title: "another's table, also by Crossplane",
-    from: tableBefore,
-    leaving: true,
-    object: kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe"] })),
     by: provider("dynamodb"),
-    refused: "the annotation crossplane.io/external-name says what is removed",
-  },
+  })(kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe"] }))),
 ];
 
 /** Changes of what a namespace ordered before it was narrowed, which no API server lets in at first. */
 export const orderedBefore: Cases = [
-  {
-    title: "a change of a queue that was ordered before its namespace was narrowed to tables",
+  allows("a change of a queue that was ordered before its namespace was narrowed to tables", {
     from: queueOf("ledger"),
-    object: queueOf("ledger", { delaySeconds: 5 }),
-  },
+  })(queueOf("ledger", { delaySeconds: 5 })),
 ];
 
 const replicated = kept(
@@ -443,37 +379,25 @@ const replicated = kept(
 /** Fields of upstream's definitions that those of the local stack lack, so that its API server rejects them as unknown. */
 export const furtherFields: Cases = [
   ...places.flatMap((place) => [
-    ...Object.entries(copies).map(([field, value]) => ({
-      title: `a table with ${field} in ${place}`,
-      object: table({ externalName: `${own}_t`, [place]: { [field]: value } }),
-      refused: `writeCapacity; got ${field}`,
-    })),
-    {
-      title: `a table with kmsKeyArnRef in ${place}`,
-      object: keyOfTable(place, { kmsKeyArnRef: { name: "key" } }),
-      refused: ownKeys,
-    },
+    ...Object.entries(copies).map(([field, value]) =>
+      refuses(
+        `a table with ${field} in ${place}`,
+        `writeCapacity; got ${field}`,
+      )(table({ externalName: `${own}_t`, [place]: { [field]: value } })),
+    ),
+    refuses(`a table with kmsKeyArnRef in ${place}`, ownKeys)(keyOfTable(place, { kmsKeyArnRef: { name: "key" } })),
   ]),
-  {
-    title: "a role with managed policies",
-    object: role({
+  refuses(
+    "a role with managed policies",
+    "permissionsBoundary, tags; got managedPolicyArns",
+  )(
+    role({
       externalName: own,
       forProvider: { assumeRolePolicy: policy, tags: roleTags, managedPolicyArns: ["arn:aws:iam::aws:policy/x"] },
     }),
-    refused: "permissionsBoundary, tags; got managedPolicyArns",
-  },
-  {
-    title: "a table that gets a replica",
-    from: tableBefore,
-    object: replicated,
-    refused: "writeCapacity; got replica",
-  },
-  {
-    title: "a field that Crossplane's provider writes",
-    from: tableBefore,
-    object: replicated,
-    by: provider("dynamodb"),
-  },
+  ),
+  refuses("a table that gets a replica", "writeCapacity; got replica", { from: tableBefore })(replicated),
+  allows("a field that Crossplane's provider writes", { from: tableBefore, by: provider("dynamodb") })(replicated),
   {
     title: "a field that the provider for another service writes",
     from: tableBefore,
@@ -481,11 +405,9 @@ export const furtherFields: Cases = [
     by: provider("sqs"),
     refused: "writeCapacity; got replica",
   },
-  {
-    title: "a change of a table that has a field which the provider wrote",
-    from: replicated,
-    object: tagged(replicated, { forProvider: { region, replica: [{ regionName: "us-west-2" }], hashKey: "id" } }),
-  },
+  allows("a change of a table that has a field which the provider wrote", { from: replicated })(
+    tagged(replicated, { forProvider: { region, replica: [{ regionName: "us-west-2" }], hashKey: "id" } }),
+  ),
 ];
 
 export const tenantOrders: Cases = [

@@ -1,4 +1,4 @@
-import { type Cases, type Requested, removals, tenantNamespace } from "./admission-request.ts";
+import { allows, type Cases, type Requested, refuses, removals, tenantNamespace } from "./admission-request.ts";
 
 /** What runs in a tenant's namespace, and what tools/base/policies/tenant-workloads.yaml says of it. */
 
@@ -36,45 +36,37 @@ const kinds: readonly ((spec?: object) => Requested)[] = [
 const critical = { priorityClassName: "system-cluster-critical" };
 
 export const tenantWorkloads: Cases = [
-  { title: "a Service", object: service({}) },
-  {
-    title: "a Service that takes the traffic of an address",
-    object: service({ externalIPs: ["203.0.113.1"] }),
-    refused: "spec.externalIPs of Service trial would take the traffic of these addresses from the whole cluster",
-  },
-  { title: "a Service for a name outside", object: service({ type: "ExternalName", externalName: "db.example.com" }) },
-  ...["api.billing.svc", "api.billing.svc.cluster.local.", "api.fleet.local"].map((externalName) => ({
-    title: `a Service for ${externalName}`,
-    object: service({ type: "ExternalName", externalName }),
-    refused: `spec.externalName of Service trial must be a name outside of the cluster; got ${externalName}`,
-  })),
+  allows("a Service")(service({})),
+  refuses(
+    "a Service that takes the traffic of an address",
+    "spec.externalIPs of Service trial would take the traffic of these addresses from the whole cluster",
+  )(service({ externalIPs: ["203.0.113.1"] })),
+  allows("a Service for a name outside")(service({ type: "ExternalName", externalName: "db.example.com" })),
+  ...["api.billing.svc", "api.billing.svc.cluster.local.", "api.fleet.local"].map((externalName) =>
+    refuses(
+      `a Service for ${externalName}`,
+      `spec.externalName of Service trial must be a name outside of the cluster; got ${externalName}`,
+    )(service({ type: "ExternalName", externalName })),
+  ),
   ...removals(service({}), service({ externalIPs: ["203.0.113.1"] }), "spec.externalIPs of Service trial"),
   ...kinds.flatMap((kind): Cases => {
     const { kind: name } = kind();
     return [
-      { title: `a ${name}`, object: kind() },
-      {
-        title: `a ${name} of a class of its own`,
-        object: kind({ priorityClassName: "payments" }),
-      },
-      {
-        title: `a ${name} of the system's class`,
-        object: kind(critical),
-        refused: `priorityClassName of ${name} trial must not be one of the system (system-...); got system-cluster-critical`,
-      },
+      allows(`a ${name}`)(kind()),
+      allows(`a ${name} of a class of its own`)(kind({ priorityClassName: "payments" })),
+      refuses(
+        `a ${name} of the system's class`,
+        `priorityClassName of ${name} trial must not be one of the system (system-...); got system-cluster-critical`,
+      )(kind(critical)),
     ];
   }),
-  {
-    title: "a Deployment of the system's class in a namespace of the platform",
-    object: {
-      ...made("apps/v1", "Deployment", selected(critical)),
-      metadata: { name: "trial", namespace: "flux-system" },
-    },
-  },
-  { title: "a Pod", object: made("v1", "Pod", pod()) },
-  {
-    title: "a Pod of the system's class",
-    object: made("v1", "Pod", pod({ priorityClassName: "system-node-critical" })),
-    refused: "priorityClassName of Pod trial must not be one of the system (system-...); got system-node-critical",
-  },
+  allows("a Deployment of the system's class in a namespace of the platform")({
+    ...made("apps/v1", "Deployment", selected(critical)),
+    metadata: { name: "trial", namespace: "flux-system" },
+  }),
+  allows("a Pod")(made("v1", "Pod", pod())),
+  refuses(
+    "a Pod of the system's class",
+    "priorityClassName of Pod trial must not be one of the system (system-...); got system-node-critical",
+  )(made("v1", "Pod", pod({ priorityClassName: "system-node-critical" }))),
 ];

@@ -1,5 +1,5 @@
 import { awsKindsAnnotation, labelKeys } from "../../../lib/labels.ts";
-import { type Cases, type Requested, tenantNamespace } from "./admission-request.ts";
+import { allows, type Cases, type Requested, refuses, tenantNamespace } from "./admission-request.ts";
 
 /** What Flux applies and removes for gitops-workloads, and what tools/base/workloads/scope.yaml says of it. */
 
@@ -43,68 +43,51 @@ const identity = "in flux-system has serviceAccountName: workloads";
 const ownStep = step(substituting("ConfigMap"), own);
 
 export const workloadsScope: Cases = [
-  { title: "a namespace of an application", object: namespaceWith("stall", { ...tenant, ...enforced }) },
-  {
-    title: "a namespace that gets a quota of kinds in AWS",
-    from: namespaceWith("stall", { ...tenant, ...enforced }),
-    object: namespaceWith("stall", { ...tenant, ...enforced }, { [awsKindsAnnotation]: "s3.Bucket" }),
-  },
-  {
-    title: "a namespace of nobody",
-    object: namespaceWith("stall", enforced),
-    refused: elsewhere("Namespace stall"),
-  },
-  {
-    title: "a namespace that becomes an application's",
+  allows("a namespace of an application")(namespaceWith("stall", { ...tenant, ...enforced })),
+  allows("a namespace that gets a quota of kinds in AWS", { from: namespaceWith("stall", { ...tenant, ...enforced }) })(
+    namespaceWith("stall", { ...tenant, ...enforced }, { [awsKindsAnnotation]: "s3.Bucket" }),
+  ),
+  refuses("a namespace of nobody", elsewhere("Namespace stall"))(namespaceWith("stall", enforced)),
+  refuses("a namespace that becomes an application's", elsewhere("Namespace stall"), {
     from: namespaceWith("stall", enforced),
-    object: namespaceWith("stall", { ...tenant, ...enforced }),
-    refused: elsewhere("Namespace stall"),
-  },
-  {
-    title: "an add-on's namespace before the add-on",
-    object: namespaceWith("velero", { ...tenant, ...enforced }),
-    refused: elsewhere("Namespace velero"),
-  },
-  {
-    title: "a namespace that is called like the system's",
-    object: namespaceWith("kube-stall", { ...tenant, ...enforced }),
-    refused: elsewhere("Namespace kube-stall"),
-  },
-  ...[{}, { "pod-security.kubernetes.io/enforce": "privileged" }].map((labels) => ({
-    title: `a namespace of privileged pods, by ${JSON.stringify(labels)}`,
-    object: namespaceWith("stall", { ...tenant, ...labels }),
-    refused: "pod-security.kubernetes.io/enforce: restricted or baseline; got Namespace stall",
-  })),
-  { title: "an object in a namespace of an application", object: configMap(tenantNamespace) },
-  ...["kube-system", "flux-system", "default", "argocd"].map((namespace) => ({
-    title: `an object in ${namespace}`,
-    object: configMap(namespace),
-    refused: elsewhere(`ConfigMap ${namespace}/trial`),
-  })),
-  {
-    title: "an object of no namespace",
-    object: object(
+  })(namespaceWith("stall", { ...tenant, ...enforced })),
+  refuses(
+    "an add-on's namespace before the add-on",
+    elsewhere("Namespace velero"),
+  )(namespaceWith("velero", { ...tenant, ...enforced })),
+  refuses(
+    "a namespace that is called like the system's",
+    elsewhere("Namespace kube-stall"),
+  )(namespaceWith("kube-stall", { ...tenant, ...enforced })),
+  ...[{}, { "pod-security.kubernetes.io/enforce": "privileged" }].map((labels) =>
+    refuses(
+      `a namespace of privileged pods, by ${JSON.stringify(labels)}`,
+      "pod-security.kubernetes.io/enforce: restricted or baseline; got Namespace stall",
+    )(namespaceWith("stall", { ...tenant, ...labels })),
+  ),
+  allows("an object in a namespace of an application")(configMap(tenantNamespace)),
+  ...["kube-system", "flux-system", "default", "argocd"].map((namespace) =>
+    refuses(`an object in ${namespace}`, elsewhere(`ConfigMap ${namespace}/trial`))(configMap(namespace)),
+  ),
+  refuses(
+    "an object of no namespace",
+    elsewhere("ClusterRoleBinding trial"),
+  )(
+    object(
       "rbac.authorization.k8s.io/v1",
       "ClusterRoleBinding",
       { name: "trial" },
       { roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" }, subjects: [] },
     ),
-    refused: elsewhere("ClusterRoleBinding trial"),
-  },
-  { title: "a Kustomization beside its own", object: ownStep },
-  { title: "a Kustomization beside its own, changed", from: ownStep, object: step({ interval: "1h" }, own) },
-  {
-    title: "the platform's Kustomization",
+  ),
+  allows("a Kustomization beside its own")(ownStep),
+  allows("a Kustomization beside its own, changed", { from: ownStep })(step({ interval: "1h" }, own)),
+  refuses("the platform's Kustomization", elsewhere("Kustomization flux-system/trial"), {
     from: step({}, { [owner]: "tools" }),
-    object: step({ interval: "1h" }, { [owner]: "tools" }),
-    refused: elsewhere("Kustomization flux-system/trial"),
-  },
-  {
-    title: "the platform's Kustomization under its own label",
+  })(step({ interval: "1h" }, { [owner]: "tools" })),
+  refuses("the platform's Kustomization under its own label", elsewhere("Kustomization flux-system/trial"), {
     from: step({}),
-    object: step({}, own),
-    refused: elsewhere("Kustomization flux-system/trial"),
-  },
+  })(step({}, own)),
   ...Object.entries({
     "with the rights of the administrator": { serviceAccountName: "kustomize-controller" },
     "with no identity": { serviceAccountName: undefined },
@@ -113,41 +96,25 @@ export const workloadsScope: Cases = [
     "that asks after what is in a Secret": {
       healthChecks: [{ apiVersion: "v1", kind: "Secret", name: "gitops-system", namespace: "flux-system" }],
     },
-  }).map(([what, spec]) => ({ title: `a Kustomization ${what}`, object: step(spec), refused: identity })),
-  { title: "a cluster of Argo CD", object: secret(cluster) },
-  {
-    title: "a Secret of Argo CD itself",
-    object: secret({}, "argocd-secret"),
-    refused: elsewhere("Secret argocd/argocd-secret"),
-  },
-  {
-    title: "a Secret of Argo CD itself that becomes a cluster",
-    from: secret({}),
-    object: secret(cluster),
-    refused: elsewhere("Secret argocd/trial"),
-  },
+  }).map(([what, spec]) => refuses(`a Kustomization ${what}`, identity)(step(spec))),
+  allows("a cluster of Argo CD")(secret(cluster)),
+  refuses("a Secret of Argo CD itself", elsewhere("Secret argocd/argocd-secret"))(secret({}, "argocd-secret")),
+  refuses("a Secret of Argo CD itself that becomes a cluster", elsewhere("Secret argocd/trial"), { from: secret({}) })(
+    secret(cluster),
+  ),
 ].map((each) => ({ ...each, by: workloadsAccount }));
 
 /** Objects that Flux removes as this identity. */
 export const removedByWorkloads: Cases = [
-  { title: "the removal of an application's namespace", object: namespaceWith("stall", tenant) },
-  {
-    title: "the removal of a platform's namespace",
-    object: namespaceWith("velero", {}),
-    refused: elsewhere("Namespace velero"),
-  },
-  { title: "the removal of an application's object", object: configMap(tenantNamespace) },
-  {
-    title: "the removal of a platform's object",
-    object: configMap("flux-system"),
-    refused: elsewhere("ConfigMap flux-system/trial"),
-  },
-  { title: "the removal of a Kustomization of its own", object: ownStep },
-  {
-    title: "the removal of the platform's Kustomization",
-    object: step({}, { [owner]: "tools" }),
-    refused: elsewhere("Kustomization flux-system/trial"),
-  },
+  allows("the removal of an application's namespace")(namespaceWith("stall", tenant)),
+  refuses("the removal of a platform's namespace", elsewhere("Namespace velero"))(namespaceWith("velero", {})),
+  allows("the removal of an application's object")(configMap(tenantNamespace)),
+  refuses("the removal of a platform's object", elsewhere("ConfigMap flux-system/trial"))(configMap("flux-system")),
+  allows("the removal of a Kustomization of its own")(ownStep),
+  refuses(
+    "the removal of the platform's Kustomization",
+    elsewhere("Kustomization flux-system/trial"),
+  )(step({}, { [owner]: "tools" })),
 ].map((each) => ({ ...each, by: workloadsAccount }));
 
 const remote = (kind: "HelmRelease" | "Kustomization", namespace: string, kubeConfig?: object): Requested => {
@@ -170,7 +137,7 @@ const forms = { secretRef: { name: "evil" }, configMapRef: { name: "evil" } };
 
 /** What tools/base/workloads/kube-config.yaml says of Flux's objects, of any user and in any namespace. */
 export const kubeConfigs: Cases = (["HelmRelease", "Kustomization"] as const).flatMap((kind) => [
-  { title: `a ${kind} for its own cluster`, object: remote(kind, tenantNamespace), by: deployer },
+  allows(`a ${kind} for its own cluster`, { by: deployer })(remote(kind, tenantNamespace)),
   ...[workloadsAccount, deployer, undefined].flatMap((by) =>
     Object.entries(forms).map(([form, ref]) => ({
       title: `a ${kind} for another API server, by ${form}, of ${by ?? "an administrator"}`,
@@ -179,17 +146,17 @@ export const kubeConfigs: Cases = (["HelmRelease", "Kustomization"] as const).fl
       ...(by && { by }),
     })),
   ),
-  ...["default", "flux-system"].map((namespace) => ({
-    title: `a ${kind} for another API server in ${namespace}`,
-    object: remote(kind, namespace, { configMapRef: { name: "evil" } }),
-    refused: `remove spec.kubeConfig; got ${kind} ${namespace}/trial`,
-  })),
-  {
-    title: `a ${kind} that is turned to another API server`,
-    from: remote(kind, tenantNamespace),
-    object: remote(kind, tenantNamespace, { secretRef: { name: "evil" } }),
-    refused: `remove spec.kubeConfig; got ${kind} ${tenantNamespace}/trial`,
-  },
+  ...["default", "flux-system"].map((namespace) =>
+    refuses(
+      `a ${kind} for another API server in ${namespace}`,
+      `remove spec.kubeConfig; got ${kind} ${namespace}/trial`,
+    )(remote(kind, namespace, { configMapRef: { name: "evil" } })),
+  ),
+  refuses(
+    `a ${kind} that is turned to another API server`,
+    `remove spec.kubeConfig; got ${kind} ${tenantNamespace}/trial`,
+    { from: remote(kind, tenantNamespace) },
+  )(remote(kind, tenantNamespace, { secretRef: { name: "evil" } })),
 ]);
 
 const stall = (labels: Record<string, string>) => namespaceWith("stall", labels);
@@ -197,36 +164,28 @@ const level = (enforce: string) => ({ "pod-security.kubernetes.io/enforce": enfo
 
 /** What tools/base/policies/tenant-namespaces.yaml says of a change of a namespace, of any user. */
 export const tenantNamespaces: Cases = [
-  {
-    title: "another label of an application's namespace",
-    from: stall({ ...tenant, ...enforced }),
-    object: stall({ ...tenant, ...enforced, team: "a" }),
-  },
-  {
-    title: "a lower level of an application's namespace",
-    from: stall({ ...tenant, ...enforced }),
-    object: stall({ ...tenant, ...level("baseline") }),
-  },
-  {
-    title: "another label of an application's namespace from before the rule",
-    from: stall(tenant),
-    object: stall({ ...tenant, team: "a" }),
-  },
-  {
-    title: "an application's namespace that becomes another one",
-    from: stall({ ...tenant, ...enforced }),
-    object: stall(enforced),
-    refused: "keeps the label fleet.internal/tenant; got Namespace stall without it",
-  },
-  ...Object.entries({ none: {}, privileged: level("privileged") }).map(([name, labels]) => ({
-    title: `an application's namespace with the level ${name}`,
-    from: stall({ ...tenant, ...enforced }),
-    object: stall({ ...tenant, ...labels }),
-    refused: `restricted or baseline; got Namespace stall with ${name}`,
-  })),
-  {
-    title: "a namespace of the platform that gets privileged pods",
-    from: stall(enforced),
-    object: stall(level("privileged")),
-  },
+  allows("another label of an application's namespace", { from: stall({ ...tenant, ...enforced }) })(
+    stall({ ...tenant, ...enforced, team: "a" }),
+  ),
+  allows("a lower level of an application's namespace", { from: stall({ ...tenant, ...enforced }) })(
+    stall({ ...tenant, ...level("baseline") }),
+  ),
+  allows("another label of an application's namespace from before the rule", { from: stall(tenant) })(
+    stall({ ...tenant, team: "a" }),
+  ),
+  refuses(
+    "an application's namespace that becomes another one",
+    "keeps the label fleet.internal/tenant; got Namespace stall without it",
+    { from: stall({ ...tenant, ...enforced }) },
+  )(stall(enforced)),
+  ...Object.entries({ none: {}, privileged: level("privileged") }).map(([name, labels]) =>
+    refuses(
+      `an application's namespace with the level ${name}`,
+      `restricted or baseline; got Namespace stall with ${name}`,
+      { from: stall({ ...tenant, ...enforced }) },
+    )(stall({ ...tenant, ...labels })),
+  ),
+  allows("a namespace of the platform that gets privileged pods", { from: stall(enforced) })(
+    stall(level("privileged")),
+  ),
 ];
