@@ -34,7 +34,20 @@ export interface Seed {
   readonly alone?: true;
 }
 
+type SeedFields = Pick<Seed, "on" | "problem" | "alone" | "needsDefinitions"> &
+  Partial<Pick<Seed, "file" | "clusters">>;
+
 const hub = "gitops-system/platform/hub";
+
+/** A {@link Seed}: by default its finding is in the last changed file and on the hub. */
+function seed(
+  fault: string,
+  rule: Rule,
+  { changes, file, clusters = ["hub"], ...more }: SeedFields & { readonly changes: Change | readonly Change[] },
+): Seed {
+  const all = [changes].flat();
+  return { fault, rule, changes: all, file: file ?? all.at(-1)?.file ?? "", clusters, ...more };
+}
 
 /** What the hub of a fleet applies. */
 export const fleetFolder = (fleet: string): Change => ({
@@ -129,115 +142,79 @@ stringData:
   token: hunter2
 `;
 
+const clusterInfo = "gitops-system/platform/cluster-info/cluster-info.yaml";
+const queue = "payment-app-manifests/base/queue.yaml";
+const namespaces = "gitops-system/platform/namespaces/kustomization.yaml";
+const devVersions = "gitops-system/tools/dev/versions.yaml";
 const bootstrap = "gitops-system/spoke-bootstrap/kustomization.yaml";
 const patchesEnd = "      labelSelector: fleet.internal/source=stage\n";
 const withPatch = (text: string): Change => replaced(bootstrap, patchesEnd, `${patchesEnd}${text}`);
 
 /** The faults that the issue names. */
 export const seeds: readonly Seed[] = [
-  {
-    fault: "a misspelt variable",
-    changes: [
-      replaced("gitops-system/platform/cluster-info/cluster-info.yaml", variable("aws_region"), variable("aws_regoin")),
-    ],
-    rule: "variable",
-    file: "gitops-system/platform/cluster-info/cluster-info.yaml",
+  seed("a misspelt variable", "variable", {
+    changes: replaced(clusterInfo, variable("aws_region"), variable("aws_regoin")),
     on: "aws_region:",
     problem: `${variable("aws_regoin")} is not emitted: Kustomization cluster-info has no aws_regoin from Secret flux-system/cluster-${variable("cluster_name")}`,
-    clusters: ["hub"],
-  },
-  {
-    fault: "a misspelt variable in the chain, which reaches every spoke",
-    changes: [
-      replaced(
-        "gitops-system/spoke-bootstrap/sync/sources.yaml",
-        variable("gitops_system_repo_revision"),
-        variable("gitops_system_revision"),
-      ),
-    ],
-    rule: "variable",
-    file: "gitops-system/spoke-bootstrap/sync/sources.yaml",
+  }),
+  seed("a misspelt variable in the chain, which reaches every spoke", "variable", {
+    changes: replaced(
+      "gitops-system/spoke-bootstrap/sync/sources.yaml",
+      variable("gitops_system_repo_revision"),
+      variable("gitops_system_revision"),
+    ),
     on: "gitops_system_revision",
     problem: `${variable("gitops_system_revision")} is not emitted: Kustomization ${variable("cluster_name")}-sync has no gitops_system_revision from Secret spokes/cluster-${variable("cluster_name")}, spec.postBuild.substitute`,
     clusters: everywhere,
     // Beside spokes without a Receiver, whose step substitutes nothing else, the words are theirs.
     alone: true,
-  },
-  {
-    fault: "a variable that the tenant's copy of the facts lacks",
-    changes: [replaced("payment-app-manifests/base/queue.yaml", variable("aws_region"), variable("oidc_provider"))],
-    rule: "variable",
-    file: "payment-app-manifests/base/queue.yaml",
+  }),
+  seed("a variable that the tenant's copy of the facts lacks", "variable", {
+    changes: replaced(queue, variable("aws_region"), variable("oidc_provider")),
     on: "oidc_provider",
     problem: `${variable("oidc_provider")} is not emitted: Kustomization payment-app has no oidc_provider from ConfigMap payment-app/cluster-info`,
     clusters: everywhere,
-  },
-  {
-    fault: "a cycle",
-    changes: [replaced(`${hub}/namespaces.yaml`, "spec:\n", "spec:\n  dependsOn:\n    - name: cluster-info\n")],
-    rule: "dependency",
-    file: `${hub}/namespaces.yaml`,
+  }),
+  seed("a cycle", "dependency", {
+    changes: replaced(`${hub}/namespaces.yaml`, "spec:\n", "spec:\n  dependsOn:\n    - name: cluster-info\n"),
     on: "- name: cluster-info",
     problem:
       "Kustomizations wait for each other: cluster-info -> platform-policies -> platform-namespaces -> cluster-info",
-    clusters: ["hub"],
-  },
-  {
-    fault: "a removed API version",
-    changes: [
-      replaced(`${hub}/policies.yaml`, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2"),
-    ],
-    rule: "api-version",
-    file: `${hub}/policies.yaml`,
+  }),
+  seed("a removed API version", "api-version", {
+    changes: replaced(`${hub}/policies.yaml`, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2"),
     on: "v1beta2",
     problem: "kustomize.toolkit.fluxcd.io/v1beta2 Kustomization is removed in Flux 2.8",
-    clusters: ["hub"],
-  },
-  {
-    fault: "a removed API version of Kubernetes",
-    changes: [replaced("payment-app-manifests/overlays/prod/disruption-budget.yaml", "policy/v1", "policy/v1beta1")],
-    rule: "api-version",
-    file: "payment-app-manifests/overlays/prod/disruption-budget.yaml",
+  }),
+  seed("a removed API version of Kubernetes", "api-version", {
+    changes: replaced("payment-app-manifests/overlays/prod/disruption-budget.yaml", "policy/v1", "policy/v1beta1"),
     on: "policy/v1beta1",
     problem: "policy/v1beta1 PodDisruptionBudget is removed in Kubernetes 1.25",
     clusters: ["check-prod"],
-  },
-  {
-    fault: "an overlapping CIDR",
+  }),
+  seed("an overlapping CIDR", "network", {
     changes: [...spoke("blue", "10.64.0.0/18"), ...spoke("green", "10.64.32.0/20")],
-    rule: "network",
     file: "gitops-system/spokes/fleet/green/spoke.yaml",
     on: "cidr: 10.64.32.0/20",
     problem: "Spoke green: 10.64.32.0/20 overlaps 10.64.0.0/18 of Spoke blue",
     clusters: ["green"],
-  },
-  {
-    fault: "an unpinned chart",
-    changes: [replaced("gitops-system/spoke-bootstrap/flux/release.yaml", "version: 2.19.0", 'version: ">=2.19.0"')],
-    rule: "pinned",
-    file: "gitops-system/spoke-bootstrap/flux/release.yaml",
+  }),
+  seed("an unpinned chart", "pinned", {
+    changes: replaced("gitops-system/spoke-bootstrap/flux/release.yaml", "version: 2.19.0", 'version: ">=2.19.0"'),
     on: ">=2.19.0",
     problem: `HelmRelease ${variable("cluster_name")}-flux: the chart flux2 is not pinned, got version ">=2.19.0"`,
-    clusters: ["hub"],
-  },
-  {
-    fault: "a plain Secret that a cluster gets",
+  }),
+  seed("a plain Secret that a cluster gets", "plain-secret", {
     changes: [
       { file: "gitops-system/platform/namespaces/token.yaml", to: secret },
-      replaced(
-        "gitops-system/platform/namespaces/kustomization.yaml",
-        "  - spokes.yaml",
-        "  - spokes.yaml\n  - token.yaml",
-      ),
+      replaced(namespaces, "  - spokes.yaml", "  - spokes.yaml\n  - token.yaml"),
     ],
-    rule: "plain-secret",
     file: "gitops-system/platform/namespaces/token.yaml",
     on: "kind: Secret",
     problem: "Secret token is here in plain text",
     clusters: [],
-  },
-  {
-    fault: "a Secret of variables whose values stand in Git",
+  }),
+  seed("a Secret of variables whose values stand in Git", "plain-secret", {
     changes: [
       {
         file: "gitops-workloads/notes/key.yaml",
@@ -248,68 +225,48 @@ export const seeds: readonly Seed[] = [
         to: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: values\ndata:\n  api_key: t0ps3cret\n",
       },
     ],
-    rule: "plain-secret",
     file: "gitops-workloads/notes/key.yaml",
     on: "kind: Secret",
     problem: "Secret key is here in plain text",
     clusters: [],
-  },
-  {
-    fault: "an Argo CD cluster secret with a token",
-    changes: [
-      replaced(
-        "gitops-workloads/templates/argocd/cluster/cluster.yaml",
-        '{"tlsClientConfig":{"insecure":false}}',
-        '{"bearerToken":"t0ps3cret","tlsClientConfig":{"insecure":false}}',
-      ),
-    ],
-    rule: "plain-secret",
-    file: "gitops-workloads/templates/argocd/cluster/cluster.yaml",
+  }),
+  seed("an Argo CD cluster secret with a token", "plain-secret", {
+    changes: replaced(
+      "gitops-workloads/templates/argocd/cluster/cluster.yaml",
+      '{"tlsClientConfig":{"insecure":false}}',
+      '{"bearerToken":"t0ps3cret","tlsClientConfig":{"insecure":false}}',
+    ),
     on: "kind: Secret",
     problem: `Secret cluster-${variable("cluster_name")} is here in plain text`,
     clusters: [],
-  },
-  {
-    fault: "a plain Secret that nothing applies",
-    changes: [{ file: "gitops-workloads/notes/token.yaml", to: secret }],
-    rule: "plain-secret",
-    file: "gitops-workloads/notes/token.yaml",
+  }),
+  seed("a plain Secret that nothing applies", "plain-secret", {
+    changes: { file: "gitops-workloads/notes/token.yaml", to: secret },
     on: "kind: Secret",
     problem: "Secret token is here in plain text",
     clusters: [],
-  },
-  {
-    fault: "a missing path of a Kustomization",
-    changes: [replaced(`${hub}/policies.yaml`, "./platform/policies", "./platform/polices")],
-    rule: "path",
-    file: `${hub}/policies.yaml`,
+  }),
+  seed("a missing path of a Kustomization", "path", {
+    changes: replaced(`${hub}/policies.yaml`, "./platform/policies", "./platform/polices"),
     on: "./platform/polices",
     problem: "Kustomization platform-policies applies ./platform/polices, which gitops-system does not have",
     alone: true,
-    clusters: ["hub"],
-  },
-  {
-    fault: "a missing file of a kustomization.yaml",
-    changes: [replaced("gitops-system/tools/base/kustomization.yaml", "crossplane.yaml", "crossplan.yaml")],
-    rule: "path",
-    file: "gitops-system/tools/base/kustomization.yaml",
+  }),
+  seed("a missing file of a kustomization.yaml", "path", {
+    changes: replaced("gitops-system/tools/base/kustomization.yaml", "crossplane.yaml", "crossplan.yaml"),
     on: "crossplan.yaml",
     problem: "the file crossplan.yaml does not exist",
-    alone: true,
     clusters: [],
-  },
-  {
-    fault: "a patch file that does not exist",
-    changes: [replaced("gitops-system/tools/prod/kustomization.yaml", "versions.yaml", "version.yaml")],
-    rule: "patch",
-    file: "gitops-system/tools/prod/kustomization.yaml",
+    alone: true,
+  }),
+  seed("a patch file that does not exist", "patch", {
+    changes: replaced("gitops-system/tools/prod/kustomization.yaml", "versions.yaml", "version.yaml"),
     on: "version.yaml",
     problem: "the patch version.yaml does not exist",
-    alone: true,
     clusters: [],
-  },
-  {
-    fault: "a wrong path in a JSON patch, which kustomize refuses",
+    alone: true,
+  }),
+  seed("a wrong path in a JSON patch, which kustomize refuses", "patch", {
     changes: [
       withPatch("  - path: steps/patches/extra.yaml\n    target:\n      kind: Kustomization\n"),
       {
@@ -317,15 +274,11 @@ export const seeds: readonly Seed[] = [
         to: "- op: add\n  path: /spec/kubeConfg/name\n  value: x\n",
       },
     ],
-    rule: "patch",
-    file: "gitops-system/spoke-bootstrap/steps/patches/extra.yaml",
     on: "/spec/kubeConfg/name",
     problem: "the patch finds nothing at /spec/kubeConfg/name",
     alone: true,
-    clusters: ["hub"],
-  },
-  {
-    fault: "a wrong path in a JSON patch, which kustomize takes",
+  }),
+  seed("a wrong path in a JSON patch, which kustomize takes", "patch", {
     changes: [
       withPatch("  - path: steps/patches/extra.yaml\n    target:\n      kind: Kustomization\n"),
       {
@@ -333,307 +286,202 @@ export const seeds: readonly Seed[] = [
         to: "- op: replace\n  path: /spec/timout\n  value: 1m\n",
       },
     ],
-    rule: "patch",
-    file: "gitops-system/spoke-bootstrap/steps/patches/extra.yaml",
     on: "/spec/timout",
     problem: `the patch replaces /spec/timout, which Kustomization ${variable("cluster_name")}-access does not have: kustomize adds it instead`,
-    alone: true,
     clusters: [],
-  },
-  {
-    fault: "a patch whose target selects nothing",
-    changes: [
-      replaced(bootstrap, "labelSelector: fleet.internal/source=stage", "labelSelector: fleet.internal/source=stag"),
-    ],
-    rule: "patch",
-    file: bootstrap,
+    alone: true,
+  }),
+  seed("a patch whose target selects nothing", "patch", {
+    changes: replaced(
+      bootstrap,
+      "labelSelector: fleet.internal/source=stage",
+      "labelSelector: fleet.internal/source=stag",
+    ),
     on: "target:",
     problem:
       'the patch\'s target selects nothing: {"kind":"Kustomization","labelSelector":"fleet.internal/source=stag"}',
-    alone: true,
     clusters: [],
-  },
-  {
-    fault: "a patch for an object that is not there",
-    changes: [replaced("payment-app-manifests/overlays/prod/deployment.yaml", "name: payment-app", "name: payment-ap")],
-    rule: "patch",
-    file: "payment-app-manifests/overlays/prod/deployment.yaml",
+    alone: true,
+  }),
+  seed("a patch for an object that is not there", "patch", {
+    changes: replaced("payment-app-manifests/overlays/prod/deployment.yaml", "name: payment-app", "name: payment-ap"),
     on: "name: payment-ap",
     problem: "the patch is of Deployment payment-ap, which is not there",
-    alone: true,
     clusters: ["check-prod"],
-  },
+    alone: true,
+  }),
 ];
 
 /** Everything else that the compiler looks at. */
 export const moreSeeds: readonly Seed[] = [
-  {
-    fault: "a number where text is wanted",
-    changes: [
-      replaced(
-        "gitops-system/platform/cluster-info/cluster-info.yaml",
-        `${variable("quote")}${variable("aws_account_id")}${variable("quote")}`,
-        `"${variable("aws_account_id")}"`,
-      ),
-    ],
-    rule: "variable-type",
-    file: "gitops-system/platform/cluster-info/cluster-info.yaml",
+  seed("a number where text is wanted", "variable-type", {
+    changes: replaced(
+      clusterInfo,
+      `${variable("quote")}${variable("aws_account_id")}${variable("quote")}`,
+      `"${variable("aws_account_id")}"`,
+    ),
     on: "aws_account_id:",
     problem: `ConfigMap cluster-info: ${variable("aws_account_id")} is of the wrong type here: data.aws_account_id must be string; got 12345678901`,
-    clusters: ["hub"],
-  },
-  {
-    fault: "text where a list is wanted",
-    changes: [
-      replaced("gitops-system/spoke-bootstrap/tools/tools.yaml", variable("addons"), variable("sealing_scope")),
-    ],
-    rule: "variable-type",
-    file: "gitops-system/spoke-bootstrap/tools/tools.yaml",
+  }),
+  seed("text where a list is wanted", "variable-type", {
+    changes: replaced("gitops-system/spoke-bootstrap/tools/tools.yaml", variable("addons"), variable("sealing_scope")),
     on: "components:",
     problem: `Kustomization tools: ${variable("sealing_scope")} is of the wrong type here: spec.components must be array; got "dev"`,
     clusters: everywhere,
     alone: true,
-  },
-  {
-    fault: "what Flux can't substitute",
-    changes: [
-      replaced("gitops-system/platform/cluster-info/cluster-info.yaml", variable("aws_region"), variable("aws-region")),
-    ],
-    rule: "variable",
-    file: "gitops-system/platform/cluster-info/cluster-info.yaml",
+  }),
+  seed("what Flux can't substitute", "variable", {
+    changes: replaced(clusterInfo, variable("aws_region"), variable("aws-region")),
     on: "aws_region:",
     problem: `Flux can't substitute this: "${variable("aws-region")}" has no closing brace where Flux expects it`,
     alone: true,
-    clusters: ["hub"],
-  },
-  {
-    fault: "a variable where nothing is substituted",
-    changes: [
-      replaced(
-        "gitops-system/platform/namespaces/spokes.yaml",
-        "  labels:\n",
-        `  labels:\n    of: ${variable("fleet")}\n`,
-      ),
-    ],
-    rule: "variable",
-    file: "gitops-system/platform/namespaces/spokes.yaml",
+  }),
+  seed("a variable where nothing is substituted", "variable", {
+    changes: replaced(
+      "gitops-system/platform/namespaces/spokes.yaml",
+      "  labels:\n",
+      `  labels:\n    of: ${variable("fleet")}\n`,
+    ),
     on: "of:",
     problem: `${variable("fleet")} is applied as it stands: Kustomization platform-namespaces has no spec.postBuild.substituteFrom`,
-    clusters: ["hub"],
-  },
-  {
-    fault: "a key that nobody uses or documents",
-    changes: [
-      replaced(
-        "gitops-system/spoke-bootstrap/sync/cluster-info.yaml",
-        "  tenant: ",
-        `  owner: ${variable("tenant")}\n  tenant: `,
-      ),
-    ],
-    rule: "unused-key",
-    file: "gitops-system/spoke-bootstrap/sync/cluster-info.yaml",
+  }),
+  seed("a key that nobody uses or documents", "unused-key", {
+    changes: replaced(
+      "gitops-system/spoke-bootstrap/sync/cluster-info.yaml",
+      "  tenant: ",
+      `  owner: ${variable("tenant")}\n  tenant: `,
+    ),
     on: "owner:",
     problem: "the key owner is neither used as a variable nor documented",
     clusters: everywhere,
-  },
-  {
-    fault: "a version that no tool uses",
-    changes: [
-      replaced(
-        "gitops-system/tools/dev/versions.yaml",
-        "crossplane_version:",
-        "gadget_version: 1.0.0\n      crossplane_version:",
-      ),
-    ],
-    rule: "unused-key",
-    file: "gitops-system/tools/dev/versions.yaml",
+  }),
+  seed("a version that no tool uses", "unused-key", {
+    changes: replaced(devVersions, "crossplane_version:", "gadget_version: 1.0.0\n      crossplane_version:"),
     on: "gadget_version",
     problem: "the key gadget_version is neither used as a variable nor documented",
     clusters: ["check-dev"],
-  },
-  {
-    fault: "a dependency on nothing",
-    changes: [replaced(`${hub}/policies.yaml`, "name: platform-namespaces", "name: platform-namespace")],
-    rule: "dependency",
-    file: `${hub}/policies.yaml`,
+  }),
+  seed("a dependency on nothing", "dependency", {
+    changes: replaced(`${hub}/policies.yaml`, "name: platform-namespaces", "name: platform-namespace"),
     on: "name: platform-namespace",
     problem: "Kustomization platform-policies depends on flux-system/platform-namespace, which does not exist there",
     alone: true,
-    clusters: ["hub"],
-  },
-  {
-    fault: "kinds that are used before they are there",
-    changes: [replaced(`${hub}/crossplane.yaml`, "  dependsOn:\n    - name: crossplane-packages\n", "")],
-    rule: "definition-order",
-    file: `${hub}/crossplane.yaml`,
+  }),
+  seed("kinds that are used before they are there", "definition-order", {
+    changes: replaced(`${hub}/crossplane.yaml`, "  dependsOn:\n    - name: crossplane-packages\n", ""),
     on: "spec:",
     problem:
       "Kustomization crossplane-configs applies kinds of aws.m.upbound.io (ClusterProviderConfig default) without waiting for crossplane-packages, which installs them",
     alone: true,
-    clusters: ["hub"],
-  },
-  {
-    fault: "kinds that nothing brings",
-    changes: [replaced("payment-app-manifests/base/queue.yaml", "sqs.aws.m.upbound.io", "sns.aws.m.upbound.io")],
-    rule: "definition-order",
-    file: "payment-app-manifests/base/queue.yaml",
+  }),
+  seed("kinds that nothing brings", "definition-order", {
+    changes: replaced(queue, "sqs.aws.m.upbound.io", "sns.aws.m.upbound.io"),
     on: "apiVersion:",
     problem: "Queue events: nothing installs the kinds of sns.aws.m.upbound.io on the cluster",
-    alone: true,
     clusters: everywhere,
-  },
-  {
-    fault: "a managed resource that is not activated",
-    changes: [
-      replaced(
-        "gitops-system/tools/base/crossplane-packages/activation.yaml",
-        "    - queues.sqs.aws.m.upbound.io\n",
-        "",
-      ),
-    ],
-    rule: "definition-order",
-    file: "payment-app-manifests/base/queue.yaml",
+    alone: true,
+  }),
+  seed("a managed resource that is not activated", "definition-order", {
+    changes: replaced(
+      "gitops-system/tools/base/crossplane-packages/activation.yaml",
+      "    - queues.sqs.aws.m.upbound.io\n",
+      "",
+    ),
+    file: queue,
     on: "kind: Queue",
     problem: "Queue events: no ManagedResourceActivationPolicy of the cluster activates queues.sqs.aws.m.upbound.io",
     clusters: everywhere,
-  },
-  {
-    fault: "an image without a version",
-    changes: [replaced("payment-app-manifests/base/deployment.yaml", "podinfo:6.9.2", "podinfo")],
-    rule: "pinned",
-    file: "payment-app-manifests/base/deployment.yaml",
+  }),
+  seed("an image without a version", "pinned", {
+    changes: replaced("payment-app-manifests/base/deployment.yaml", "podinfo:6.9.2", "podinfo"),
     on: "image:",
     problem: "Deployment payment-app: ghcr.io/stefanprodan/podinfo has neither a tag nor a digest",
     clusters: everywhere,
-  },
-  {
-    fault: "a chart that is not pinned, by way of a variable",
-    changes: [
-      replaced("gitops-system/tools/dev/versions.yaml", "crossplane_version: 2.4.3", "crossplane_version: 2.x"),
-    ],
-    rule: "pinned",
+  }),
+  seed("a chart that is not pinned, by way of a variable", "pinned", {
+    changes: replaced(devVersions, "crossplane_version: 2.4.3", "crossplane_version: 2.x"),
     file: "gitops-system/tools/base/crossplane/release.yaml",
     on: variable("crossplane_version"),
     problem: 'HelmRelease crossplane: the chart crossplane is not pinned, got version "2.x"',
     clusters: ["check-dev"],
-  },
-  {
-    fault: "a source that nothing makes",
-    changes: [replaced(`${hub}/namespaces.yaml`, "    name: platform\n", "    name: platforms\n")],
-    rule: "source",
-    file: `${hub}/namespaces.yaml`,
+  }),
+  seed("a source that nothing makes", "source", {
+    changes: replaced(`${hub}/namespaces.yaml`, "    name: platform\n", "    name: platforms\n"),
     on: "name: platforms",
     problem:
       "Kustomization platform-namespaces takes ExternalArtifact flux-system/platforms, which nothing makes there",
     alone: true,
-    clusters: ["hub"],
-  },
-  {
-    fault: "an artifact that lacks what its Kustomization reads",
-    changes: [
-      replaced(
-        `${hub}/artifacts.yaml`,
-        `"@system/platform/deletion-order/"\n          to: "@artifact/platform/"\n        - from: "@system/platform/policies/"\n          to: "@artifact/platform/"\n---`,
-        `"@system/platform/policies/"\n          to: "@artifact/platform/"\n---`,
-      ),
-    ],
-    rule: "path",
+  }),
+  seed("an artifact that lacks what its Kustomization reads", "path", {
+    changes: replaced(
+      `${hub}/artifacts.yaml`,
+      `"@system/platform/deletion-order/"\n          to: "@artifact/platform/"\n        - from: "@system/platform/policies/"\n          to: "@artifact/platform/"\n---`,
+      `"@system/platform/policies/"\n          to: "@artifact/platform/"\n---`,
+    ),
     file: "gitops-system/spoke-bootstrap/base/kustomization.yaml",
     on: "../../platform/deletion-order",
     problem: "the file ../../platform/deletion-order does not exist",
-    alone: true,
     clusters: [],
-  },
-  {
-    fault: "an artifact of a folder that is not there",
-    changes: [replaced(`${hub}/artifacts.yaml`, "@system/platform/namespaces/", "@system/platform/namespace/")],
-    rule: "source",
-    file: `${hub}/artifacts.yaml`,
+    alone: true,
+  }),
+  seed("an artifact of a folder that is not there", "source", {
+    changes: replaced(`${hub}/artifacts.yaml`, "@system/platform/namespaces/", "@system/platform/namespace/"),
     on: "@system/platform/namespace/",
     problem:
       "ArtifactGenerator platform copies platform/namespace, which is not there: no artifact of the generator would change any more",
     alone: true,
-    clusters: ["hub"],
-  },
-  {
-    fault: "files that an artifact has in another place than the repository",
-    changes: [
-      replaced(
-        `${hub}/artifacts.yaml`,
-        `        - from: "@system/platform/api/"\n          to: "@artifact/platform/"`,
-        `        - from: "@system/platform/api/"\n          to: "@artifact/"`,
-      ),
-    ],
-    rule: "source",
-    file: `${hub}/artifacts.yaml`,
+  }),
+  seed("files that an artifact has in another place than the repository", "source", {
+    changes: replaced(
+      `${hub}/artifacts.yaml`,
+      `        - from: "@system/platform/api/"\n          to: "@artifact/platform/"`,
+      `        - from: "@system/platform/api/"\n          to: "@artifact/"`,
+    ),
     on: "@system/platform/api/",
     problem:
       "ArtifactGenerator platform copies @system/platform/api/ to @artifact/, which is not where it is in the repository",
     alone: true,
-    clusters: ["hub"],
-  },
-  {
-    fault: "a remote base",
-    changes: [
-      replaced(
-        "gitops-system/platform/namespaces/kustomization.yaml",
-        "  - spokes.yaml",
-        "  - spokes.yaml\n  - https://github.com/org/repo//base?ref=main",
-      ),
-    ],
-    rule: "source",
-    file: "gitops-system/platform/namespaces/kustomization.yaml",
+  }),
+  seed("a remote base", "source", {
+    changes: replaced(namespaces, "  - spokes.yaml", "  - spokes.yaml\n  - https://github.com/org/repo//base?ref=main"),
     on: "https://",
     problem: "https://github.com/org/repo//base?ref=main is a remote base",
-    alone: true,
     clusters: [],
-  },
-  {
-    fault: "a private key",
-    changes: [{ file: "gitops-system/spokes/deploy-key", to: "-----BEGIN OPENSSH PRIVATE KEY-----\n" }],
-    rule: "plain-secret",
-    file: "gitops-system/spokes/deploy-key",
+    alone: true,
+  }),
+  seed("a private key", "plain-secret", {
+    changes: { file: "gitops-system/spokes/deploy-key", to: "-----BEGIN OPENSSH PRIVATE KEY-----\n" },
     on: "PRIVATE KEY",
     problem: "a private key or an access key is here in plain text",
     clusters: [],
-  },
-  {
-    fault: "broken YAML",
-    changes: [replaced("gitops-system/platform/namespaces/spokes.yaml", "metadata:", "metadata: [")],
-    rule: "build",
-    file: "gitops-system/platform/namespaces/spokes.yaml",
+  }),
+  seed("broken YAML", "build", {
+    changes: replaced("gitops-system/platform/namespaces/spokes.yaml", "metadata:", "metadata: ["),
     on: "name: spokes",
     problem: "this is not YAML: Implicit keys need to be on a single line at line 4, column 9:",
-    alone: true,
     clusters: [],
-  },
-  {
-    fault: "a field that the Spoke API does not have, in the template",
-    changes: [
-      replaced("gitops-system/templates/spoke/spoke.yaml", "  tenant: __tenant__", "  tenant: __tenant__\n  size: big"),
-    ],
-    rule: "schema",
-    file: "gitops-system/templates/spoke/spoke.yaml",
+    alone: true,
+  }),
+  seed("a field that the Spoke API does not have, in the template", "schema", {
+    changes: replaced(
+      "gitops-system/templates/spoke/spoke.yaml",
+      "  tenant: __tenant__",
+      "  tenant: __tenant__\n  size: big",
+    ),
     on: "size: big",
     problem: "Spoke check-dev: spec has the field size, which its definition does not have",
-    clusters: ["hub"],
-  },
-  {
-    fault: "a field that a definition does not know",
-    changes: [replaced(`${hub}/namespaces.yaml`, "  timeout:", "  timeOut:")],
-    rule: "schema",
-    file: `${hub}/namespaces.yaml`,
+  }),
+  seed("a field that a definition does not know", "schema", {
+    changes: replaced(`${hub}/namespaces.yaml`, "  timeout:", "  timeOut:"),
     on: "timeOut",
     problem: "Kustomization platform-namespaces: spec has the field timeOut, which its definition does not have",
-    clusters: ["hub"],
     needsDefinitions: true,
-  },
+  }),
 ];
 
 /** What several fleets in one repository can get wrong. */
 export const fleetSeeds: readonly Seed[] = [
-  {
-    fault: "a team in a namespace that nobody makes",
+  seed("a team in a namespace that nobody makes", "team", {
     changes: [
       ...spoke("crowded", "10.94.0.0/18"),
       replaced(
@@ -646,28 +494,21 @@ export const fleetSeeds: readonly Seed[] = [
   network:`,
       ),
     ],
-    rule: "team",
-    file: "gitops-system/spokes/fleet/crowded/spoke.yaml",
     on: "namespaces: [payment-ap]",
     problem:
       "Spoke crowded: the team payments has the namespace payment-ap, which gitops-workloads does not put on the cluster; it puts there none",
     clusters: ["crowded"],
-  },
-  {
-    fault: "a ring that the hub has nothing of",
+  }),
+  seed("a ring that the hub has nothing of", "ring", {
     changes: [
       fleetFolder("fleet"),
       { file: "gitops-system/clusters/fleet/rings.yaml", to: "rings:\n  - soak: 1h\n    name: forgotten\n" },
     ],
-    rule: "ring",
-    file: "gitops-system/clusters/fleet/rings.yaml",
     on: "name: forgotten",
     problem:
       "the hub has no GitRepository gitops-system-ring-forgotten or no Kustomization ring-forgotten for the ring forgotten, so that its branch reaches nothing",
-    clusters: ["hub"],
-  },
-  {
-    fault: "a spoke of a Composition that the hub does not apply",
+  }),
+  seed("a spoke of a Composition that the hub does not apply", "source", {
     changes: [
       ...spoke("lonely", "10.95.0.0/18"),
       replaced(
@@ -676,64 +517,46 @@ export const fleetSeeds: readonly Seed[] = [
         "spec:\n  crossplane:\n    compositionRef:\n      name: lost\n",
       ),
     ],
-    rule: "source",
-    file: "gitops-system/spokes/fleet/lonely/spoke.yaml",
     on: "apiVersion:",
     problem: "Spoke lonely: the hub applies no Composition lost or no CompositeResourceDefinition for Spokes",
-    clusters: ["hub"],
     alone: true,
-  },
-  {
-    fault: "a spoke of another fleet",
+  }),
+  seed("a spoke of another fleet", "fleet", {
     changes: [
       ...spoke("copied", "10.96.0.0/18"),
       replaced("gitops-system/spokes/fleet/copied/spoke.yaml", "internal/fleet: fleet", "internal/fleet: fleet-prod"),
     ],
-    rule: "fleet",
-    file: "gitops-system/spokes/fleet/copied/spoke.yaml",
     on: "fleet.internal/fleet: fleet-prod",
     problem:
       "Spoke copied must have the label fleet.internal/fleet: fleet, the fleet of the hub that applies it; got fleet-prod",
-    clusters: ["hub"],
-  },
-  {
-    fault: "a spoke that does not say of which fleet it is",
+  }),
+  seed("a spoke that does not say of which fleet it is", "fleet", {
     changes: [
       ...spoke("silent", "10.97.0.0/18"),
       replaced("gitops-system/spokes/fleet/silent/spoke.yaml", "  labels:\n    fleet.internal/fleet: fleet\n", ""),
     ],
-    rule: "fleet",
-    file: "gitops-system/spokes/fleet/silent/spoke.yaml",
     on: "metadata:",
     problem:
       "Spoke silent must have the label fleet.internal/fleet: fleet, the fleet of the hub that applies it; got none",
-    clusters: ["hub"],
-  },
-  {
-    fault: "a spoke with a Receiver but no token for it",
+  }),
+  seed("a spoke with a Receiver but no token for it", "fleet", {
     changes: [
       ...spoke("tokenless", "10.99.0.0/18"),
       replaced("gitops-system/spokes/fleet/tokenless/spoke.yaml", "spec:\n", "spec:\n  gitReceiver: github\n"),
     ],
-    rule: "fleet",
-    file: "gitops-system/spokes/fleet/tokenless/spoke.yaml",
     on: "gitReceiver: github",
     problem:
       "Spoke tokenless has a gitReceiver, but its secrets have no SealedSecret git-receiver: the spoke's step sync would wait for the token",
     clusters: ["tokenless"],
-  },
-  {
-    fault: "a spoke that no Kustomization applies",
+  }),
+  seed("a spoke that no Kustomization applies", "fleet", {
     changes: [...spoke("idle", "10.98.0.0/18").filter(({ file }) => !file.endsWith("sync.yaml"))],
-    rule: "fleet",
     file: "gitops-system/spokes/fleet/idle/spoke.yaml",
     on: "apiVersion:",
     problem:
       "spokes/fleet/idle has no flux/sync.yaml, the Kustomization that applies the spoke: no hub reads the folder",
-    clusters: ["hub"],
-  },
-  {
-    fault: "a folder whose name can't be that of a spoke",
+  }),
+  seed("a folder whose name can't be that of a spoke", "fleet", {
     changes: [
       fleetFolder("fleet"),
       {
@@ -741,22 +564,16 @@ export const fleetSeeds: readonly Seed[] = [
         to: "apiVersion: fleet.internal/v1alpha1\nkind: Spoke\n",
       },
     ],
-    rule: "fleet",
-    file: "gitops-system/spokes/fleet/Green_2/spoke.yaml",
     on: "apiVersion:",
     problem: "spokes/fleet/Green_2 can't be the folder of a spoke: no hub reads it",
-    clusters: ["hub"],
-  },
-  {
-    fault: "spokes of a fleet without a hub",
-    changes: [{ file: "gitops-system/spokes/orphans/README.md", to: "# Spokes\n" }],
-    rule: "fleet",
-    file: "gitops-system/spokes/orphans/README.md",
+  }),
+  seed("spokes of a fleet without a hub", "fleet", {
+    changes: { file: "gitops-system/spokes/orphans/README.md", to: "# Spokes\n" },
     on: "# Spokes",
     problem:
       "spokes/orphans belongs to a fleet without a hub: clusters/orphans does not exist, so no hub applies these spokes",
     clusters: [],
-  },
+  }),
 ];
 
 /** Whether the words are kustomize's own, or follow from them. */
