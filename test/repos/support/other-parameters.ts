@@ -16,6 +16,17 @@ export interface OtherCase {
   readonly refused?: string;
 }
 
+type Row = Omit<OtherCase, "policy">;
+
+const allows = (title: string, object: Manifest, parameters: Manifest, from?: Manifest): Row => ({
+  ...{ title, object, parameters },
+  ...(from && { from }),
+});
+const refuses = (title: string, refused: string, object: Manifest, parameters: Manifest, from?: Manifest): Row => ({
+  ...allows(title, object, parameters, from),
+  refused,
+});
+
 const parameters = (data: Record<string, string>): Manifest => ({
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -38,24 +49,20 @@ const deployKey = ["identity", "identity.pub", "known_hosts"];
 const forms =
   "a Git credential here has the keys username, password, ca.crt, or githubAppID, githubAppInstallationID, githubAppInstallationOwner, githubAppPrivateKey, githubAppBaseURL, ca.crt (platform/policies/parameters.yaml, git_hosts)";
 
-const credentials: readonly Omit<OtherCase, "policy">[] = [
-  { title: "a token", object: secret("username", "password"), parameters: https },
-  { title: "a token and the host's CA", object: secret("username", "password", "ca.crt"), parameters: https },
-  { title: "a GitHub App", object: secret(...app), parameters: https },
-  {
-    title: "a GitHub App of a host of one's own",
-    object: secret(...app, "githubAppBaseURL", "ca.crt"),
-    parameters: https,
-  },
-  {
-    title: "a deploy key, where Git is read over HTTPS",
-    object: secret(...deployKey),
-    parameters: https,
-    refused: `${forms}; got identity, identity.pub, known_hosts`,
-  },
-  { title: "a token with a GitHub App", object: secret("password", ...app), parameters: https, refused: forms },
-  { title: "a deploy key, where there are hosts of both kinds", object: secret(...deployKey), parameters: both },
-  { title: "a token, where there are hosts of both kinds", object: secret("username", "password"), parameters: both },
+const credentials: readonly Row[] = [
+  allows("a token", secret("username", "password"), https),
+  allows("a token and the host's CA", secret("username", "password", "ca.crt"), https),
+  allows("a GitHub App", secret(...app), https),
+  allows("a GitHub App of a host of one's own", secret(...app, "githubAppBaseURL", "ca.crt"), https),
+  refuses(
+    "a deploy key, where Git is read over HTTPS",
+    `${forms}; got identity, identity.pub, known_hosts`,
+    secret(...deployKey),
+    https,
+  ),
+  refuses("a token with a GitHub App", forms, secret("password", ...app), https),
+  allows("a deploy key, where there are hosts of both kinds", secret(...deployKey), both),
+  allows("a token, where there are hosts of both kinds", secret("username", "password"), both),
 ];
 
 const source = (url: string, spec: object = {}): Manifest => ({
@@ -65,37 +72,37 @@ const source = (url: string, spec: object = {}): Manifest => ({
   spec: { interval: "1m", url, ref: { branch: "main" }, ...spec },
 });
 
-const sources: readonly Omit<OtherCase, "policy">[] = [
-  { title: "a host over HTTPS", object: source("https://git.example.com/org/x.git"), parameters: https },
-  {
-    title: "a host over HTTPS by a GitHub App",
-    object: source("https://git.example.com/org/x.git", { provider: "github" }),
-    parameters: https,
-  },
-  {
-    title: "a host over SSH, where Git is read over HTTPS",
-    object: source("ssh://git@git.example.com/org/x.git"),
-    parameters: https,
-    refused: "got ssh://git.example.com",
-  },
-  {
-    title: "a GitHub App over SSH, where there are hosts of both kinds",
-    object: source("ssh://git@git.example.org/x.git", { provider: "github" }),
-    parameters: both,
-    refused: "spec.provider must be generic, or github for a GitHub App over https://; got github",
-  },
-  {
-    title: "the rights of the cloud over HTTPS",
-    object: source("https://git.example.com/org/x.git", { provider: "azure" }),
-    parameters: https,
-    refused: "got azure",
-  },
-  {
-    title: "an address that is not a URL",
-    object: source("git@git.example.com:org/x.git"),
-    parameters: https,
-    refused: "got git@git.example.com:org/x.git",
-  },
+const sources: readonly Row[] = [
+  allows("a host over HTTPS", source("https://git.example.com/org/x.git"), https),
+  allows(
+    "a host over HTTPS by a GitHub App",
+    source("https://git.example.com/org/x.git", { provider: "github" }),
+    https,
+  ),
+  refuses(
+    "a host over SSH, where Git is read over HTTPS",
+    "got ssh://git.example.com",
+    source("ssh://git@git.example.com/org/x.git"),
+    https,
+  ),
+  refuses(
+    "a GitHub App over SSH, where there are hosts of both kinds",
+    "spec.provider must be generic, or github for a GitHub App over https://; got github",
+    source("ssh://git@git.example.org/x.git", { provider: "github" }),
+    both,
+  ),
+  refuses(
+    "the rights of the cloud over HTTPS",
+    "got azure",
+    source("https://git.example.com/org/x.git", { provider: "azure" }),
+    https,
+  ),
+  refuses(
+    "an address that is not a URL",
+    "got git@git.example.com:org/x.git",
+    source("git@git.example.com:org/x.git"),
+    https,
+  ),
 ];
 
 const spoke = (region: string, id: string): Manifest => ({
@@ -116,26 +123,18 @@ const webIdentity = (more: object) =>
   config({ source: "WebIdentity", webIdentity: { tokenConfig: { source: "Secret" }, ...more } });
 const role = (id: string) => ({ roleARN: `arn:aws:iam::${id}:role/fleet-crossplane` });
 
-const placements: readonly Omit<OtherCase, "policy">[] = [
-  {
-    title: "a ProviderConfig with the pod's identity",
-    object: config({ source: "PodIdentity" }),
-    parameters: places,
-  },
-  { title: "a ProviderConfig with a token of its own", object: webIdentity({}), parameters: places },
-  {
-    title: "a ProviderConfig with a token for a role of an allowed account",
-    object: webIdentity(role("111111111111")),
-    parameters: places,
-  },
-  {
-    title: "a ProviderConfig with a token for a role of another account",
-    object: webIdentity(role("999999999999")),
-    parameters: places,
-    refused: "ProviderConfig trial may be for the accounts 111111111111",
-  },
-  { title: "a Spoke in one of several regions", object: spoke("us-east-1", "111111111111"), parameters: places },
-  { title: "a Spoke in the first of them", object: spoke("eu-west-1", "111111111111"), parameters: places },
+const placements: readonly Row[] = [
+  allows("a ProviderConfig with the pod's identity", config({ source: "PodIdentity" }), places),
+  allows("a ProviderConfig with a token of its own", webIdentity({}), places),
+  allows("a ProviderConfig with a token for a role of an allowed account", webIdentity(role("111111111111")), places),
+  refuses(
+    "a ProviderConfig with a token for a role of another account",
+    "ProviderConfig trial may be for the accounts 111111111111",
+    webIdentity(role("999999999999")),
+    places,
+  ),
+  allows("a Spoke in one of several regions", spoke("us-east-1", "111111111111"), places),
+  allows("a Spoke in the first of them", spoke("eu-west-1", "111111111111"), places),
 ];
 
 const charts = (url: string): Manifest => ({
@@ -156,42 +155,38 @@ const folders = parameters({
   tenant_sources: " https://charts.example.com/payments/ \n",
 });
 
-const tenantSources: readonly Omit<OtherCase, "policy">[] = [
-  {
-    title: "charts below an address that ends with a slash",
-    object: charts("https://charts.example.com/payments/x"),
-    parameters: folders,
-  },
-  {
-    title: "charts beside such an address",
-    object: charts("https://charts.example.com/payments-of-others/x"),
-    parameters: folders,
-    refused: "HelmRepositorys of a tenant are below https://charts.example.com/payments/ (",
-  },
-  { title: "an allowed bucket", object: bucket(), parameters: buckets },
-  {
-    title: "an allowed bucket with the credentials of another endpoint",
-    object: bucket({ provider: "aws", endpoint: "https://sts.example.com" }),
-    parameters: buckets,
-    refused: "remove spec.sts: a Bucket of a tenant gets no credentials from an endpoint that it names; got Bucket it",
-  },
-  {
-    title: "a repository beside the workloads",
-    object: {
+const tenantSources: readonly Row[] = [
+  allows("charts below an address that ends with a slash", charts("https://charts.example.com/payments/x"), folders),
+  refuses(
+    "charts beside such an address",
+    "HelmRepositorys of a tenant are below https://charts.example.com/payments/ (",
+    charts("https://charts.example.com/payments-of-others/x"),
+    folders,
+  ),
+  allows("an allowed bucket", bucket(), buckets),
+  refuses(
+    "an allowed bucket with the credentials of another endpoint",
+    "remove spec.sts: a Bucket of a tenant gets no credentials from an endpoint that it names; got Bucket it",
+    bucket({ provider: "aws", endpoint: "https://sts.example.com" }),
+    buckets,
+  ),
+  allows(
+    "a repository beside the workloads",
+    {
       ...source("https://git.example.com/org/app.git"),
       metadata: { name: "it", namespace: "payment-app" },
     },
-    parameters: folders,
-  },
-  {
-    title: "a repository of an organisation that is called alike",
-    object: {
+    folders,
+  ),
+  refuses(
+    "a repository of an organisation that is called alike",
+    "GitRepositorys of a tenant are below https://git.example.com/org/",
+    {
       ...source("https://git.example.com/org-of-others/app.git"),
       metadata: { name: "it", namespace: "payment-app" },
     },
-    parameters: folders,
-    refused: "GitRepositorys of a tenant are below https://git.example.com/org/",
-  },
+    folders,
+  ),
 ];
 
 /** What the Argo CD of a spoke knows, with an Application as the parameter. */
@@ -213,36 +208,25 @@ const goesTo = (namespace?: string): Manifest => ({
 const stays =
   "Secret cluster-blue lists shop until Argo CD has removed what it made there; Application app still exists";
 
-const lists: readonly Omit<OtherCase, "policy">[] = [
-  {
-    title: "a list without a namespace to which an Application goes",
-    from: listed("search,shop"),
-    object: listed("search"),
-    parameters: goesTo("shop"),
-    refused: stays,
-  },
-  {
-    title: "no list any more",
-    from: listed("shop"),
-    object: listed(),
-    parameters: goesTo("shop"),
-    refused: stays,
-  },
-  {
-    title: "a list without a namespace to which none goes",
-    from: listed("search,shop"),
-    object: listed("shop"),
-    parameters: goesTo("shop"),
-  },
-  { title: "a longer list", from: listed("shop"), object: listed("search,shop"), parameters: goesTo("shop") },
-  { title: "a new list", object: listed("search"), parameters: goesTo("shop") },
-  { title: "a first list", from: listed(), object: listed("search"), parameters: goesTo() },
-  {
-    title: "a list beside an Application of a namespace that it never had",
-    from: listed("search,shop"),
-    object: listed("search"),
-    parameters: goesTo("shops"),
-  },
+const lists: readonly Row[] = [
+  refuses(
+    "a list without a namespace to which an Application goes",
+    stays,
+    listed("search"),
+    goesTo("shop"),
+    listed("search,shop"),
+  ),
+  refuses("no list any more", stays, listed(), goesTo("shop"), listed("shop")),
+  allows("a list without a namespace to which none goes", listed("shop"), goesTo("shop"), listed("search,shop")),
+  allows("a longer list", listed("search,shop"), goesTo("shop"), listed("shop")),
+  allows("a new list", listed("search"), goesTo("shop")),
+  allows("a first list", listed("search"), goesTo(), listed()),
+  allows(
+    "a list beside an Application of a namespace that it never had",
+    listed("search"),
+    goesTo("shops"),
+    listed("search,shop"),
+  ),
 ];
 
 export const otherCases: readonly OtherCase[] = [

@@ -15,37 +15,45 @@ export interface Removal {
   readonly refused?: string;
 }
 
+type Case = Omit<Removal, "policy">;
+
+const goes = (title: string, from: Manifest, parameters?: Manifest): Case => ({
+  ...{ title, from },
+  ...(parameters && { parameters }),
+});
+const stays = (title: string, refused: string, from: Manifest, parameters?: Manifest): Case => ({
+  ...goes(title, from, parameters),
+  refused,
+});
+
 const kustomization = (name: string, spec: object, namespace = "spokes"): Manifest => ({
   apiVersion: "kustomize.toolkit.fluxcd.io/v1",
   kind: "Kustomization",
   metadata: { name, namespace },
   spec,
 });
+/** A step of a cluster's own Flux. */
+const step = (name: string, namespace = "flux-system") => kustomization(name, {}, namespace);
 const needs = (...dependsOn: object[]) => kustomization("blue-workloads", { dependsOn });
 const tools = kustomization("blue-tools", {});
 const inTheWay =
   "Kustomization blue-tools is removed after what depends on it; Kustomization blue-workloads still exists";
 
-const steps: readonly Omit<Removal, "policy">[] = [
-  {
-    title: "a step on which another depends",
-    from: tools,
-    parameters: needs({ name: "blue-tools" }),
-    refused: inTheWay,
-  },
-  {
-    title: "a step that is one of several on which another depends",
-    from: tools,
-    parameters: needs({ name: "blue-sync" }, { name: "blue-tools", namespace: "spokes" }),
-    refused: inTheWay,
-  },
-  { title: "a step on which nothing depends", from: tools, parameters: kustomization("blue-workloads", {}) },
-  { title: "a step when another depends on others", from: tools, parameters: needs({ name: "blue-sync" }) },
-  {
-    title: "a step whose name has one in another namespace",
-    from: tools,
-    parameters: needs({ name: "blue-tools", namespace: "flux-system" }),
-  },
+const steps: readonly Case[] = [
+  stays("a step on which another depends", inTheWay, tools, needs({ name: "blue-tools" })),
+  stays(
+    "a step that is one of several on which another depends",
+    inTheWay,
+    tools,
+    needs({ name: "blue-sync" }, { name: "blue-tools", namespace: "spokes" }),
+  ),
+  goes("a step on which nothing depends", tools, kustomization("blue-workloads", {})),
+  goes("a step when another depends on others", tools, needs({ name: "blue-sync" })),
+  goes(
+    "a step whose name has one in another namespace",
+    tools,
+    needs({ name: "blue-tools", namespace: "flux-system" }),
+  ),
 ];
 
 const object = (apiVersion: string, kind: string, metadata: object = {}): Manifest => ({
@@ -67,28 +75,26 @@ const governed: readonly Manifest[] = [
   object("aws.m.upbound.io/v1beta1", "ProviderConfig"),
 ];
 
-const applications: readonly Omit<Removal, "policy">[] = [
-  ...governed.map((from) => ({
-    title: `a ${from.kind} under which an application is removed`,
-    from,
-    parameters: app,
-    refused: `${from.kind} it is removed after what needs it; Kustomization ${tenantNamespace}/app still exists`,
-  })),
-  {
-    title: "what the team made",
-    from: object("v1", "ServiceAccount", appliedFrom(tenantNamespace)),
-    parameters: app,
-  },
-  {
-    title: "what nobody needs: the Kustomization is the platform's own",
-    from: object("v1", "ServiceAccount"),
-    parameters: kustomization("app", {}, tenantNamespace),
-  },
-  {
-    title: "a ServiceAccount outside the tenants' namespaces",
-    from: object("v1", "ServiceAccount", { namespace: "flux-system" }),
-    parameters: app,
-  },
+const applications: readonly Case[] = [
+  ...governed.map((from) =>
+    stays(
+      `a ${from.kind} under which an application is removed`,
+      `${from.kind} it is removed after what needs it; Kustomization ${tenantNamespace}/app still exists`,
+      from,
+      app,
+    ),
+  ),
+  goes("what the team made", object("v1", "ServiceAccount", appliedFrom(tenantNamespace)), app),
+  goes(
+    "what nobody needs: the Kustomization is the platform's own",
+    object("v1", "ServiceAccount"),
+    step("app", tenantNamespace),
+  ),
+  goes(
+    "a ServiceAccount outside the tenants' namespaces",
+    object("v1", "ServiceAccount", { namespace: "flux-system" }),
+    app,
+  ),
 ];
 
 const spoke = (deletionProtection: boolean, spec: object = {}, status?: object): Manifest => ({
@@ -109,76 +115,51 @@ const asked = (object: Manifest): Manifest => ({
 });
 const dryRun = "a Spoke can't be deleted as a dry run";
 
-const spokes: readonly Omit<Removal, "policy">[] = [
+const spokes: readonly Case[] = [
   { title: "a Spoke", from: spoke(false), dryRun: false },
-  { title: "a Spoke, by a client that says nothing of a dry run", from: spoke(false) },
-  { title: "a protected Spoke", from: spoke(true), refused: "Spoke blue is protected" },
+  goes("a Spoke, by a client that says nothing of a dry run", spoke(false)),
+  stays("a protected Spoke", "Spoke blue is protected", spoke(true)),
   { title: "a Spoke, as a dry run", from: spoke(false), dryRun: true, refused: dryRun },
-  { title: "a Spoke that says what becomes of the cluster", from: spoke(false, { deletionPolicy: "Delete" }, {}) },
-  { title: "a Spoke that is let go", from: spoke(false, letGo, letGo) },
-  { title: "a protected Spoke that is let go", from: spoke(true, letGo, letGo) },
-  { title: "a Spoke that is not let go yet", from: spoke(true, letGo, {}), refused: "Spoke blue is not let go yet" },
-  { title: "a Spoke without a status that is to be let go", from: spoke(false, letGo), refused: "is not let go yet" },
-  {
-    title: "a protected Spoke that is no longer to be let go",
-    from: spoke(true, { deletionPolicy: "Delete" }, letGo),
-    refused: "Spoke blue is protected",
-  },
-  {
-    title: "a Spoke that is no longer to be let go, before the hub has taken that up",
-    from: spoke(false, { deletionPolicy: "Delete" }, letGo),
-    refused: "Spoke blue was to be let go, and is not any more",
-  },
-  {
-    title: "a protected Spoke that goes and leaves everything, though that was taken back meanwhile",
-    from: asked(spoke(true, { deletionPolicy: "Delete" }, letGo)),
-  },
-  {
-    title: "a protected Spoke whose deletion was refused before",
-    from: asked(spoke(true, {}, {})),
-    refused: "Spoke blue is protected",
-  },
-  {
-    title: "a Spoke that is to be let go, and whose deletion was refused before",
-    from: asked(spoke(true, letGo, {})),
-    refused: "Spoke blue is not let go yet",
-  },
+  goes("a Spoke that says what becomes of the cluster", spoke(false, { deletionPolicy: "Delete" }, {})),
+  goes("a Spoke that is let go", spoke(false, letGo, letGo)),
+  goes("a protected Spoke that is let go", spoke(true, letGo, letGo)),
+  stays("a Spoke that is not let go yet", "Spoke blue is not let go yet", spoke(true, letGo, {})),
+  stays("a Spoke without a status that is to be let go", "is not let go yet", spoke(false, letGo)),
+  stays(
+    "a protected Spoke that is no longer to be let go",
+    "Spoke blue is protected",
+    spoke(true, { deletionPolicy: "Delete" }, letGo),
+  ),
+  stays(
+    "a Spoke that is no longer to be let go, before the hub has taken that up",
+    "Spoke blue was to be let go, and is not any more",
+    spoke(false, { deletionPolicy: "Delete" }, letGo),
+  ),
+  goes(
+    "a protected Spoke that goes and leaves everything, though that was taken back meanwhile",
+    asked(spoke(true, { deletionPolicy: "Delete" }, letGo)),
+  ),
+  stays("a protected Spoke whose deletion was refused before", "Spoke blue is protected", asked(spoke(true, {}, {}))),
+  stays(
+    "a Spoke that is to be let go, and whose deletion was refused before",
+    "Spoke blue is not let go yet",
+    asked(spoke(true, letGo, {})),
+  ),
 ];
 
 /** The Kustomizations that apply Spokes, with a Spoke as the parameter. */
-const syncs: readonly Omit<Removal, "policy">[] = [
-  {
-    title: "what applies a protected Spoke",
-    from: kustomization("spoke-blue", {}, "flux-system"),
-    parameters: spoke(true),
-    refused: "Spoke blue is protected",
-  },
-  {
-    title: "what applies a protected Spoke that is let go",
-    from: kustomization("spoke-blue", {}, "flux-system"),
-    parameters: spoke(true, letGo, letGo),
-  },
-  {
-    title: "what applies a protected Spoke that is not let go yet",
-    from: kustomization("spoke-blue", {}, "flux-system"),
-    parameters: spoke(true, letGo, {}),
-    refused: "Spoke blue is protected",
-  },
-  {
-    title: "what applies a Spoke that is not protected",
-    from: kustomization("spoke-blue", {}, "flux-system"),
-    parameters: spoke(false),
-  },
-  {
-    title: "what applies another Spoke than a protected one",
-    from: kustomization("spoke-blue-two", {}, "flux-system"),
-    parameters: spoke(true),
-  },
-  {
-    title: "a step of a protected Spoke's chain",
-    from: kustomization("spoke-blue", {}),
-    parameters: spoke(true),
-  },
+const syncs: readonly Case[] = [
+  stays("what applies a protected Spoke", "Spoke blue is protected", step("spoke-blue"), spoke(true)),
+  goes("what applies a protected Spoke that is let go", step("spoke-blue"), spoke(true, letGo, letGo)),
+  stays(
+    "what applies a protected Spoke that is not let go yet",
+    "Spoke blue is protected",
+    step("spoke-blue"),
+    spoke(true, letGo, {}),
+  ),
+  goes("what applies a Spoke that is not protected", step("spoke-blue"), spoke(false)),
+  goes("what applies another Spoke than a protected one", step("spoke-blue-two"), spoke(true)),
+  goes("a step of a protected Spoke's chain", kustomization("spoke-blue", {}), spoke(true)),
 ];
 
 const artifact = (name: string): Manifest => ({
@@ -188,28 +169,16 @@ const artifact = (name: string): Manifest => ({
 });
 
 /** The Kustomizations that apply Spokes, with an artifact as the parameter. */
-const folders: readonly Omit<Removal, "policy">[] = [
-  {
-    title: "what applies a Spoke whose folder is there",
-    from: kustomization("spoke-blue", {}, "flux-system"),
-    parameters: artifact("spoke-blue"),
-    refused: "Kustomization spoke-blue is removed after its folder",
-  },
-  {
-    title: "what applies a Spoke, beside the folder of another",
-    from: kustomization("spoke-blue", {}, "flux-system"),
-    parameters: artifact("spoke-blue-two"),
-  },
-  {
-    title: "a step of the hub whose folder is there",
-    from: kustomization("platform-api", {}, "flux-system"),
-    parameters: artifact("platform-api"),
-  },
-  {
-    title: "a Kustomization of that name elsewhere",
-    from: kustomization("spoke-blue", {}),
-    parameters: artifact("spoke-blue"),
-  },
+const folders: readonly Case[] = [
+  stays(
+    "what applies a Spoke whose folder is there",
+    "Kustomization spoke-blue is removed after its folder",
+    step("spoke-blue"),
+    artifact("spoke-blue"),
+  ),
+  goes("what applies a Spoke, beside the folder of another", step("spoke-blue"), artifact("spoke-blue-two")),
+  goes("a step of the hub whose folder is there", step("platform-api"), artifact("platform-api")),
+  goes("a Kustomization of that name elsewhere", kustomization("spoke-blue", {}), artifact("spoke-blue")),
 ];
 
 const subnetGroup: Manifest = {
@@ -219,24 +188,15 @@ const subnetGroup: Manifest = {
 };
 
 /** The Kustomizations of the add-on rds_instances, with the group of the subnets as the parameter. */
-const databases: readonly Omit<Removal, "policy">[] = [
-  {
-    title: "the provider for databases while the group of their subnets is there",
-    from: kustomization("rds-instances", {}, "flux-system"),
-    parameters: subnetGroup,
-    refused:
-      "Kustomization rds-instances is removed after the group of the subnets that databases are in; SubnetGroup databases still exists",
-  },
-  {
-    title: "what made the group of the subnets",
-    from: kustomization("rds-subnets", {}, "flux-system"),
-    parameters: subnetGroup,
-  },
-  {
-    title: "an application of that name",
-    from: kustomization("rds-instances", {}, tenantNamespace),
-    parameters: subnetGroup,
-  },
+const databases: readonly Case[] = [
+  stays(
+    "the provider for databases while the group of their subnets is there",
+    "Kustomization rds-instances is removed after the group of the subnets that databases are in; SubnetGroup databases still exists",
+    step("rds-instances"),
+    subnetGroup,
+  ),
+  goes("what made the group of the subnets", step("rds-subnets"), subnetGroup),
+  goes("an application of that name", step("rds-instances", tenantNamespace), subnetGroup),
 ];
 
 const volume = (driver: string, persistentVolumeReclaimPolicy: string, phase?: string): Manifest => ({
@@ -250,14 +210,13 @@ const ebs = "ebs.csi.aws.com";
 const { spec: ofOther } = volume(ebs, "Delete", "Released");
 
 /** The tools of a spoke, with a volume as the parameter. */
-const volumes: readonly Omit<Removal, "policy">[] = [
-  {
-    title: "the tools while the driver deletes a volume",
-    from: kustomization("tools", {}, "flux-system"),
-    parameters: volume(ebs, "Delete", "Released"),
-    refused:
-      "Kustomization tools is removed after the volumes that the EBS CSI driver deletes; PersistentVolume pvc-1 still exists",
-  },
+const volumes: readonly Case[] = [
+  stays(
+    "the tools while the driver deletes a volume",
+    "Kustomization tools is removed after the volumes that the EBS CSI driver deletes; PersistentVolume pvc-1 still exists",
+    step("tools"),
+    volume(ebs, "Delete", "Released"),
+  ),
   ...(
     [
       ["a volume of another driver", volume("efs.csi.aws.com", "Delete", "Released")],
@@ -267,19 +226,13 @@ const volumes: readonly Omit<Removal, "policy">[] = [
       ["a volume without a status", volume(ebs, "Delete")],
       ["a volume without a driver", { ...volume(ebs, "Delete", "Released"), spec: { ...ofOther, csi: undefined } }],
     ] as const
-  ).map(([what, parameters]) => ({
-    ...{ title: `the tools beside ${what}`, from: kustomization("tools", {}, "flux-system"), parameters },
-  })),
-  {
-    title: "the applications while the driver deletes a volume",
-    from: kustomization("workloads", {}, "flux-system"),
-    parameters: volume(ebs, "Delete", "Released"),
-  },
-  {
-    title: "an application called tools while the driver deletes a volume",
-    from: kustomization("tools", {}, tenantNamespace),
-    parameters: volume(ebs, "Delete", "Released"),
-  },
+  ).map(([what, parameters]) => goes(`the tools beside ${what}`, step("tools"), parameters)),
+  goes("the applications while the driver deletes a volume", step("workloads"), volume(ebs, "Delete", "Released")),
+  goes(
+    "an application called tools while the driver deletes a volume",
+    step("tools", tenantNamespace),
+    volume(ebs, "Delete", "Released"),
+  ),
 ];
 
 /** What Argo CD delivers on a spoke, to a namespace there. */
@@ -291,64 +244,52 @@ const delivered = (namespace?: string): Manifest => ({
 });
 const tracked = { annotations: { "argocd.argoproj.io/tracking-id": `app:/ServiceAccount:${tenantNamespace}/it` } };
 
-const ofArgocd: readonly Omit<Removal, "policy">[] = [
-  {
-    title: "Argo CD while it delivers something",
-    from: kustomization("argocd", {}, "flux-system"),
-    parameters: delivered(tenantNamespace),
-    refused: "Kustomization argocd is removed after what Argo CD delivers; Application app still exists",
-  },
-  {
-    title: "what Argo CD knows and may do, while it delivers something",
-    from: kustomization("argocd-cluster", {}, "flux-system"),
-    parameters: delivered(tenantNamespace),
-    refused: "Kustomization argocd-cluster is removed after what Argo CD delivers; Application app still exists",
-  },
-  {
-    title: "what Argo CD delivers",
-    from: kustomization("argocd-applications", {}, "flux-system"),
-    parameters: delivered(tenantNamespace),
-  },
-  {
-    title: "another step beside an Application",
-    from: kustomization("prometheus", {}, "flux-system"),
-    parameters: delivered(tenantNamespace),
-  },
-  {
-    title: "an application that is called argocd, in a namespace of its own",
-    from: kustomization("argocd", {}, tenantNamespace),
-    parameters: delivered(tenantNamespace),
-  },
+const ofArgocd: readonly Case[] = [
+  stays(
+    "Argo CD while it delivers something",
+    "Kustomization argocd is removed after what Argo CD delivers; Application app still exists",
+    step("argocd"),
+    delivered(tenantNamespace),
+  ),
+  stays(
+    "what Argo CD knows and may do, while it delivers something",
+    "Kustomization argocd-cluster is removed after what Argo CD delivers; Application app still exists",
+    step("argocd-cluster"),
+    delivered(tenantNamespace),
+  ),
+  goes("what Argo CD delivers", step("argocd-applications"), delivered(tenantNamespace)),
+  goes("another step beside an Application", step("prometheus"), delivered(tenantNamespace)),
+  goes(
+    "an application that is called argocd, in a namespace of its own",
+    step("argocd", tenantNamespace),
+    delivered(tenantNamespace),
+  ),
 ];
 
-const byArgocd: readonly Omit<Removal, "policy">[] = [
-  ...governed.map((from) => ({
-    title: `a ${from.kind} of a namespace to which Argo CD delivers`,
-    from: from.kind === "Namespace" ? { ...from, metadata: { ...from.metadata, name: tenantNamespace } } : from,
-    parameters: delivered(tenantNamespace),
-    refused: "is removed after what needs it; Application argocd/app still exists",
-  })),
-  ...governed.map((from) => ({
-    title: `a ${from.kind} beside an Application that goes elsewhere`,
-    from,
-    parameters: delivered("search-app"),
-  })),
-  {
-    title: "a RoleBinding beside an Application of no namespace",
-    from: object(rbac, "RoleBinding"),
-    parameters: delivered(),
-  },
-  {
-    title: "a ServiceAccount that Argo CD itself made",
-    from: object("v1", "ServiceAccount", tracked),
-    parameters: delivered(tenantNamespace),
-  },
-  {
-    title: "a ServiceAccount that Flux made, beside one of Argo CD",
-    from: object("v1", "ServiceAccount", { annotations: { "example.com/owner": "it" } }),
-    parameters: delivered(tenantNamespace),
-    refused: "ServiceAccount it is removed after what needs it; Application argocd/app still exists",
-  },
+const byArgocd: readonly Case[] = [
+  ...governed.map((from) =>
+    stays(
+      `a ${from.kind} of a namespace to which Argo CD delivers`,
+      "is removed after what needs it; Application argocd/app still exists",
+      from.kind === "Namespace" ? { ...from, metadata: { ...from.metadata, name: tenantNamespace } } : from,
+      delivered(tenantNamespace),
+    ),
+  ),
+  ...governed.map((from) =>
+    goes(`a ${from.kind} beside an Application that goes elsewhere`, from, delivered("search-app")),
+  ),
+  goes("a RoleBinding beside an Application of no namespace", object(rbac, "RoleBinding"), delivered()),
+  goes(
+    "a ServiceAccount that Argo CD itself made",
+    object("v1", "ServiceAccount", tracked),
+    delivered(tenantNamespace),
+  ),
+  stays(
+    "a ServiceAccount that Flux made, beside one of Argo CD",
+    "ServiceAccount it is removed after what needs it; Application argocd/app still exists",
+    object("v1", "ServiceAccount", { annotations: { "example.com/owner": "it" } }),
+    delivered(tenantNamespace),
+  ),
 ];
 
 export const removals: readonly Removal[] = [
