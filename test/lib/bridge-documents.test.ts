@@ -5,7 +5,7 @@ import { bridgeData } from "../../lib/bridge.ts";
 import { clusterInfo, contractSchema } from "../../lib/bridge-documents.ts";
 import { bridgeKeys, contractOf } from "../../lib/bridge-keys.ts";
 import { example, hub } from "../functions/spoke/support/fixtures.ts";
-import { World } from "../functions/spoke/support/world.ts";
+import { settled } from "../functions/spoke/support/world.ts";
 
 const validate = new Ajv2020({ strictTypes: false, allErrors: true }).compile(contractSchema());
 
@@ -18,8 +18,7 @@ function violations(data: Readonly<Record<string, string>>): string[] {
 
 /** Data of the cluster secret that the function composes. */
 function ofSpoke(name: string): Record<string, string> {
-  const world = new World(example(name));
-  world.settle();
+  const world = settled(example(name));
   return fromBase64(world.object("cluster-secret").data ?? {});
 }
 

@@ -95,8 +95,7 @@ describe("the comparison", () => {
 describe("the recorded state of a spoke", () => {
   test("takes the place of the sample", async () => {
     const world = new World(spoke({}, "blue"));
-    world.reports.set("vpc", (status) => ({ ...status, atProvider: { id: "vpc-of-the-real-blue" } }));
-    world.settle();
+    world.report("vpc", (status) => ({ ...status, atProvider: { id: "vpc-of-the-real-blue" } })).settle();
     const items = [...world.observed().values()];
     writeFileSync(join(made("observed"), "blue.yaml"), stringify({ apiVersion: "v1", kind: "List", items }));
     const [from, to] = [made("from"), made("to")];

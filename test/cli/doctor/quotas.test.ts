@@ -4,7 +4,7 @@ import { hubNodes, spokeNodes } from "../../../cli/doctor/vcpus.ts";
 import { clusterTag, fleetTag } from "../../../lib/labels.ts";
 import { type QuotaName, quotas } from "../../../lib/quotas.ts";
 import { example } from "../../functions/spoke/support/fixtures.ts";
-import { World } from "../../functions/spoke/support/world.ts";
+import { settled } from "../../functions/spoke/support/world.ts";
 import { runStack } from "../../support/program.ts";
 import { type Answers, type Asked, ec2, fakeAws, Refusal, result, tagSet } from "./support/aws.ts";
 import { devStack } from "./support/programs.ts";
@@ -357,8 +357,7 @@ describe("what is counted for", () => {
   });
 
   test("the nodes of a spoke are those of the composition", () => {
-    const world = new World(example("minimal"));
-    world.settle();
+    const world = settled(example("minimal"));
     const [group] = [...world.live.values()].filter(({ object }) => object.kind === "NodeGroup");
     const { instanceTypes, capacityType, count } = spokeNodes;
     expect(group?.object).toMatchObject({
@@ -370,8 +369,7 @@ describe("what is counted for", () => {
   });
 
   test("a spoke is what the composition makes of one that says no more than it must", () => {
-    const world = new World(example("minimal"));
-    world.settle();
+    const world = settled(example("minimal"));
     const kinds = [...world.live.values()].map(({ object }) => object.kind);
     const made = (kind: string) => kinds.filter((found) => found === kind).length;
     expect(spokeShare({})).toEqual({

@@ -6,8 +6,7 @@ const hour = 60;
 describe("a spoke that is made while a ring has a commit", () => {
   const joined = (change: Parameters<Story["spoke"]>[1]) => {
     const story = withB();
-    story.pass(30);
-    story.spoke("new", { ring: "canary", ...change });
+    story.pass(30).spoke("new", { ring: "canary", ...change });
     return story;
   };
   const onItsWay = { isReady: false, phase: "Nodes" };
@@ -33,8 +32,7 @@ describe("a spoke that is made while a ring has a commit", () => {
   test("does not stand for those that were there before, whatever share may be unhealthy", () => {
     const story = new Story("rings: [{ name: canary, maxUnavailable: 50% }, { name: rest }]", { blue: "canary" });
     story.run();
-    story.fetch("canary");
-    story.pass(1);
+    story.fetch("canary").pass(1);
     for (const name of ["one", "two", "three"]) story.spoke(name, { ring: "canary", ...onItsWay });
     expect(story.next["canary"]).toBe("must arrive: blue");
   });
@@ -78,8 +76,7 @@ describe("a ring that is arriving for longer than its deadline", () => {
   const late = (story: Story) => story.decisions[0]?.health?.isLate;
   const onItsWay = () => {
     const story = threeHealthy();
-    story.commit("b");
-    story.run();
+    story.commit("b").run();
     story.arrive("canary", "teal");
     return story;
   };
@@ -104,8 +101,7 @@ describe("a ring that is arriving for longer than its deadline", () => {
 
   test("is not late when a spoke got unready later, for an upgrade say", () => {
     const story = withB();
-    story.pass(10_000);
-    story.spoke("teal", { isReady: false, phase: "Upgrading", unreadySince: story.now });
+    story.pass(10_000).spoke("teal", { isReady: false, phase: "Upgrading", unreadySince: story.now });
     expect([late(story), story.told["canary"]]).toEqual([false, "arriving for 0s"]);
     story.pass(4 * hour);
     expect(late(story)).toBe(true);
@@ -120,8 +116,7 @@ describe("a ring that is arriving for longer than its deadline", () => {
 
   test("is late when Flux can't fetch its branch for so long", () => {
     const story = threeHealthy();
-    story.commit("b");
-    story.run();
+    story.commit("b").run();
     const state = story.states.get("canary");
     if (state?.source === undefined) throw new Error("the ring is not on the hub");
     const failure = { message: "no access", since: story.now };

@@ -7,23 +7,20 @@ const hour = 60;
 describe("maxUnavailable", () => {
   const arrived = (without: string[], policy = threeRings) => {
     const story = withB(policy);
-    story.pass(hour);
-    story.run();
+    story.pass(hour).run();
     story.arrive("early", ...without);
     return story;
   };
 
   test("lets a share of the spokes be unhealthy, rounded down", () => {
     const story = arrived(["early-0"]);
-    story.fail("early-0");
-    story.pass(24 * hour);
+    story.fail("early-0").pass(24 * hour);
     expect(story.run()).toEqual(["rest: a -> b"]);
   });
 
   test("is exceeded by one more", () => {
     const story = arrived(["early-0", "early-1"]);
-    story.fail("early-0");
-    story.fail("early-1", "another reason");
+    story.fail("early-0").fail("early-1", "another reason");
     expect(story.told["early"]).toBe("stopped: 2 of 10 spokes are unhealthy (early-0, early-1): the step tools fails");
   });
 
@@ -43,17 +40,13 @@ describe("maxUnavailable", () => {
   test.each(["100%", "10", "2"])("of %s lets no ring pass without one healthy spoke", (most) => {
     const policy = threeRings.replace("{ name: canary,", `{ name: canary, maxUnavailable: ${most},`);
     const story = threeHealthy(policy);
-    story.commit("b");
-    story.run();
-    story.fetch("canary");
-    story.pass(10_000);
+    story.commit("b").run();
+    story.fetch("canary").pass(10_000);
     expect(story.run()).toEqual([]);
     expect(story.told["canary"]).toMatch(/^arriving for /);
-    story.fail("blue");
-    story.fail("teal");
+    story.fail("blue").fail("teal");
     expect(story.told["canary"]).toMatch(/^stopped: 2 of 2 spokes are unhealthy/);
-    story.heal("blue");
-    story.pass(hour);
+    story.heal("blue").pass(hour);
     expect(story.run()).toEqual(["early: a -> b"]);
   });
 });
@@ -188,8 +181,7 @@ describe("a ring has its commit on the hub", () => {
   test("also without spokes", () => {
     const story = new Story("rings: [{ name: empty }, { name: rest }]");
     story.settle();
-    story.commit("b");
-    story.run();
+    story.commit("b").run();
     expect(story.told["empty"]).toBe("arriving");
     expect(story.run()).toEqual([]);
     story.fetch("empty");

@@ -3,13 +3,11 @@ import { threeHealthy as fleet, id, rings, runAndArrive, Story, threeRings as th
 
 describe("a change", () => {
   test("goes from ring to ring, each time after the soak of the ring before", () => {
-    const story = fleet();
-    story.commit("b");
+    const story = fleet().commit("b");
     expect(story.run()).toEqual(["canary: a -> b"]);
     expect(story.told).toMatchObject({ canary: "arriving", early: "waits for canary", rest: "up to date" });
     expect(story.run()).toEqual([]);
-    story.arrive("canary");
-    story.pass(59);
+    story.arrive("canary").pass(59);
     expect(story.run()).toEqual([]);
     expect(story.told["canary"]).toBe("soaking 59m of 1h");
     story.pass(1);
@@ -25,19 +23,15 @@ describe("a change", () => {
   });
 
   test("of spokes and clusters only moves nothing", () => {
-    const story = fleet();
-    story.commit("spoke", "a");
+    const story = fleet().commit("spoke", "a");
     expect(story.run()).toEqual([]);
     expect(story.told["canary"]).toBe("up to date");
   });
 
   test("that is bad stops in the first ring; the second never sees it, and the revert passes", () => {
     const story = fleet();
-    story.commit("bad");
-    story.run();
-    story.arrive("canary", "teal");
-    story.fail("teal");
-    story.pass(10_000);
+    story.commit("bad").run();
+    story.arrive("canary", "teal").fail("teal").pass(10_000);
     expect(story.run()).toEqual([]);
     expect(story.told).toMatchObject({
       canary: "stopped: 1 of 2 spokes is unhealthy (teal): the step tools fails",
@@ -55,24 +49,19 @@ describe("a change", () => {
   });
 
   test("that is bad in a later ring is taken back by a fix that goes through the rings before, or by a revision", () => {
-    const story = fleet();
-    story.fail("prod");
+    const story = fleet().fail("prod");
     expect(story.next["rest"]).toBe(
       "takes a fix or a revert once early has passed with it; revision in rings.yaml brings it back now",
     );
   });
 
   test("that breaks a spoke which passed is a stop as well, until the spoke is healthy for its soak again", () => {
-    const story = fleet();
-    story.commit("b");
+    const story = fleet().commit("b");
     runAndArrive(story, "canary");
-    story.pass(50);
-    story.fail("blue");
-    story.pass(50);
+    story.pass(50).fail("blue").pass(50);
     expect(story.run()).toEqual([]);
     expect(story.told["canary"]).toMatch(/^stopped: 1 of 2/);
-    story.arrive("canary");
-    story.pass(30);
+    story.arrive("canary").pass(30);
     expect(story.told["canary"]).toBe("soaking 30m of 1h");
     story.pass(30);
     expect(story.run()).toEqual(["early: a -> b"]);
@@ -98,13 +87,10 @@ describe("a ring that soaks", () => {
 
   test("takes the newest at once when it is arriving or stopped", () => {
     const story = fleet();
-    story.commit("b");
-    story.run();
+    story.commit("b").run();
     story.commit("c");
     expect(story.run()).toEqual(["canary: b -> c"]);
-    story.arrive("canary");
-    story.fail("blue");
-    story.commit("d");
+    story.arrive("canary").fail("blue").commit("d");
     expect(story.run()).toEqual(["canary: c -> d"]);
   });
 
@@ -112,8 +98,7 @@ describe("a ring that soaks", () => {
     ["held", "{ name: early, hold: true }"],
     ["pinned", `{ name: early, revision: "${id("a")}" }`],
   ])("takes the newest when the next one is %s", (_, early) => {
-    const story = fleet(`rings: [{ name: canary }, ${early}]`);
-    story.commit("b");
+    const story = fleet(`rings: [{ name: canary }, ${early}]`).commit("b");
     runAndArrive(story, "canary");
     story.commit("c");
     expect(story.run()).toEqual(["canary: b -> c"]);
@@ -130,16 +115,13 @@ describe("a ring that soaks", () => {
 });
 
 test("two changes are under way at once, each in a ring of its own", () => {
-  const story = fleet();
-  story.commit("b");
+  const story = fleet().commit("b");
   runAndArrive(story, "canary");
-  story.pass(60);
-  story.commit("c");
+  story.pass(60).commit("c");
   expect(story.run()).toEqual(["early: a -> b"]);
   story.arrive("early");
   expect(story.run()).toEqual(["canary: b -> c"]);
-  story.arrive("canary");
-  story.pass(24 * 60);
+  story.arrive("canary").pass(24 * 60);
   expect(story.told).toEqual({
     canary: "up to date",
     early: "waits for rest to take what it has",
@@ -153,8 +135,7 @@ describe("hold", () => {
   const held = `rings: [{ name: canary }, { name: early, hold: true }, { name: rest }]`;
 
   test("keeps a ring as it is, and those before it go on", () => {
-    const story = fleet(held);
-    story.commit("b");
+    const story = fleet(held).commit("b");
     runAndArrive(story, "canary");
     story.pass(10_000);
     expect(story.run()).toEqual([]);
@@ -177,8 +158,7 @@ describe("a revision", () => {
     three.replace("{ name: early,", `{ name: early, windows: [{ days: [Sat] }], revision: "${commit}",`);
 
   test("takes a ring back, whatever its windows, and keeps it there until it is taken away", () => {
-    const story = fleet();
-    story.commit("b");
+    const story = fleet().commit("b");
     runAndArrive(story, "canary");
     story.pass(60);
     runAndArrive(story, "early");
@@ -188,8 +168,7 @@ describe("a revision", () => {
       move: { ring: "early", kind: "roll back", from: id("b"), to: id("a") },
     });
     expect(runAndArrive(story, "early")).toEqual(["early: b -> a (back)"]);
-    story.pass(60);
-    story.commit("c");
+    story.pass(60).commit("c");
     expect(runAndArrive(story, "canary")).toEqual(["canary: b -> c"]);
     expect(story.told["early"]).toBe("soaking 1h of 24h, pinned");
     story.pass(10_000);
@@ -199,9 +178,7 @@ describe("a revision", () => {
   });
 
   test("takes a ring forward as well, and the rings after it go on from there", () => {
-    const story = fleet();
-    story.commit("b");
-    story.commit("c");
+    const story = fleet().commit("b").commit("c");
     story.rings = rings(three.replace("{ name: canary,", `{ name: canary, revision: "${id("b")}",`));
     expect(runAndArrive(story, "canary")).toEqual(["canary: a -> b"]);
     story.pass(60);
@@ -209,8 +186,7 @@ describe("a revision", () => {
   });
 
   test("of the first ring takes nothing away from the next, and without it both go on", () => {
-    const story = fleet();
-    story.commit("b");
+    const story = fleet().commit("b");
     runAndArrive(story, "canary");
     story.pass(60);
     runAndArrive(story, "early");
@@ -225,8 +201,7 @@ describe("a revision", () => {
   });
 
   test("that the hub's branch lacks is a problem, and so it is for the rings after it, not for those before", () => {
-    const story = fleet();
-    story.commit("b");
+    const story = fleet().commit("b");
     story.rings = rings(pinned(id("unknown")));
     expect(story.run()).toEqual(["canary: a -> b"]);
     expect(story.told).toMatchObject({ early: "problem", rest: "stops behind early" });
@@ -280,10 +255,8 @@ describe("a window", () => {
     runAndArrive(story, "canary");
     story.pass(60);
     expect(runAndArrive(story, "early")).toEqual(["early: a -> bad"]);
-    story.fail("early-0");
-    story.fail("early-1");
-    story.pass(24 * 60);
-    story.commit("fix");
+    story.fail("early-0").fail("early-1");
+    story.pass(24 * 60).commit("fix");
     runAndArrive(story, "canary");
     expect(story.next["early"]).toBe(`takes ${id("fix").slice(0, 7)} when canary has passed`);
     story.pass(60);
@@ -299,11 +272,9 @@ describe("a ring without a branch", () => {
     expect(story.run()).toEqual(["canary: create -> a"]);
     expect(story.told["rest"]).toBe("no branch yet, waits for canary");
     expect(story.next["rest"]).toBe("gets a branch when canary has passed");
-    story.arrive("canary");
-    story.pass(59);
+    story.arrive("canary").pass(59);
     expect(story.run()).toEqual([]);
-    story.pass(1);
-    story.commit("b");
+    story.pass(1).commit("b");
     expect(story.run()).toEqual(["rest: create -> a"]);
   });
 
@@ -321,13 +292,10 @@ describe("a ring without a branch", () => {
 });
 
 test("commits that somebody pushed to a ring's branch stop it and the later ones, and the others go on", () => {
-  const story = fleet();
-  story.push("early", "a fix by hand");
-  story.commit("b");
+  const story = fleet().push("early", "a fix by hand").commit("b");
   expect(story.run()).toEqual(["canary: a -> b"]);
   expect(story.told).toEqual({ canary: "arriving", early: "problem", rest: "stops behind early" });
   expect(story.next["early"]).toContain(`lacks: ${id("a fix by hand").slice(0, 7)} a fix by hand. Merge them`);
-  story.arrive("canary");
-  story.commit("c");
+  story.arrive("canary").commit("c");
   expect(story.run()).toEqual(["canary: b -> c"]);
 });

@@ -4,8 +4,7 @@ import { threeHealthy as fleet, id, runAndArrive } from "./support/story.ts";
 describe("a change that was taken back", () => {
   /** Canary has had bad for so long; it hurts, though nobody's health check sees it. */
   const seen = (minutes: number) => {
-    const story = fleet();
-    story.commit("bad");
+    const story = fleet().commit("bad");
     runAndArrive(story, "canary");
     story.pass(minutes);
     return story;
@@ -30,8 +29,7 @@ describe("a change that was taken back", () => {
 
   test("goes no further when other changes followed the revert", () => {
     const story = seen(30);
-    story.commit("revert", "a");
-    story.commit("c");
+    story.commit("revert", "a").commit("c");
     expect(runAndArrive(story, "canary")).toEqual(["canary: bad -> c"]);
     story.pass(60);
     expect(story.run()).toEqual(["early: a -> c"]);
@@ -54,8 +52,7 @@ describe("a change that was taken back", () => {
     runAndArrive(story, "early");
     story.commit("worse");
     runAndArrive(story, "canary");
-    story.pass(60);
-    story.commit("revert of both", "a");
+    story.pass(60).commit("revert of both", "a");
     expect(story.told["early"]).toBe(`soaking 1h of 24h, does not take ${id("worse").slice(0, 7)}`);
     expect(runAndArrive(story, "canary")).toEqual(["canary: worse -> revert of both"]);
     expect(story.told["early"]).toBe("soaking 1h of 24h, waits for canary");
@@ -63,8 +60,7 @@ describe("a change that was taken back", () => {
 
   test("goes on when it was brought again", () => {
     const story = seen(30);
-    story.commit("revert", "a");
-    story.commit("again", "bad");
+    story.commit("revert", "a").commit("again", "bad");
     expect(story.told["canary"]).toBe("soaking 30m of 1h");
     story.pass(30);
     expect(story.run()).toEqual(["early: a -> bad"]);

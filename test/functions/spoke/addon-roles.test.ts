@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/base64.ts";
 import * as fixtures from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
+import { settled, World } from "./support/world.ts";
 
 const addonBoundaryArn = "arn:aws:iam::000000000000:policy/fleet-addon-boundary";
 const hub = { ...fixtures.hub, addonBoundaryArn };
@@ -49,11 +49,11 @@ describe("an add-on that acts in AWS", () => {
   });
 
   it("is told its role by the bridge once the role works, and Git is told of it no sooner", () => {
-    const world = new World(spoke([]), { hub, settings: settings() });
-    world.settle();
-    world.reports.set(key.policy, () => ({}));
-    world.change({ addons: ["external_dns"] });
-    world.settle();
+    const world = settled(spoke([]), { hub, settings: settings() });
+    world
+      .report(key.policy, () => ({}))
+      .change({ addons: ["external_dns"] })
+      .settle();
     expect(bridge(world)).toMatchObject({ addons: "[]", addon_identities: "{}" });
     world.reports.delete(key.policy);
     expect(world.settle().ready).toBe(true);
@@ -67,8 +67,7 @@ describe("an add-on that acts in AWS", () => {
   });
 
   it("loses its role when it is turned off, and every other role stays", () => {
-    const world = new World(spoke(["external_dns"]), { hub, settings: settings() });
-    world.settle();
+    const world = settled(spoke(["external_dns"]), { hub, settings: settings() });
     const before = [...world.live.keys()];
     world.change({ addons: [] });
     expect(world.settle().ready).toBe(true);
@@ -83,17 +82,14 @@ describe("an add-on that acts in AWS", () => {
   });
 
   it("is removed with its spoke", () => {
-    const world = new World(spoke(["external_dns"]), { hub, settings: settings() });
-    world.settle();
-    world.delete();
-    world.settle();
+    const world = settled(spoke(["external_dns"]), { hub, settings: settings() });
+    world.delete().settle();
     expect(world.gone).toBe(true);
     expect(world.removed.indexOf(key.role)).toBeGreaterThan(world.removed.indexOf("bootstrap"));
   });
 
   it("is refused with a reason while the stack permits add-ons nothing, and a spoke that runs keeps running", () => {
-    const world = new World(spoke(["external_dns"]), { hub: without, settings: settings() });
-    world.settle();
+    const world = settled(spoke(["external_dns"]), { hub: without, settings: settings() });
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonsNotPermitted" });
     expect(world.condition("SpecAccepted")?.message).toMatch(/external_dns .*addonPermissions .*pulumi up/);
@@ -116,8 +112,7 @@ describe("an add-on that acts in AWS", () => {
       }),
     ],
   ])("keeps its role as it is, and its place in the bridge, when %s", (_what, changed) => {
-    const world = new World(spoke(["external_dns"]), { hub, settings: settings() });
-    world.settle();
+    const world = settled(spoke(["external_dns"]), { hub, settings: settings() });
     const state = () => [world.forProvider(key.role), world.forProvider(key.policy), bridge(world)["addon_identities"]];
     const before = state();
     Object.assign(world, changed());
@@ -129,8 +124,7 @@ describe("an add-on that acts in AWS", () => {
 
   it("that can't get its role holds up nothing else of the bridge, nor the spoke's bootstrap", () => {
     const world = new World(spoke(["external_dns", "metrics_server"]), { hub, settings: settings() });
-    world.reports.set(key.policy, () => ({}));
-    world.settle();
+    world.report(key.policy, () => ({})).settle();
     expect(bridge(world)).toMatchObject({ addons: '["metrics_server"]', addon_identities: "{}" });
     expect(world.live.has("bootstrap")).toBe(true);
   });
@@ -192,8 +186,7 @@ describe("an add-on that acts in AWS", () => {
 
   it("is refused when its policy names a fact that nobody knows beforehand", () => {
     const policy = [{ Effect: "Allow", Action: "ec2:DescribeVpcs", Resource: "arn:aws:ec2:::vpc/{aws_vpc_id}" }];
-    const world = new World(spoke(["external_dns"]), { hub, settings: settings({ external_dns: { ...dns, policy } }) });
-    world.settle();
+    const world = settled(spoke(["external_dns"]), { hub, settings: settings({ external_dns: { ...dns, policy } }) });
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonRoleInvalid" });
     expect(world.condition("SpecAccepted")?.message).toContain("names {aws_vpc_id}: allowed are cluster_name,");
   });

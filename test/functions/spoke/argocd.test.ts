@@ -3,7 +3,7 @@ import { at } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/base64.ts";
 import { bridgeLabels, readBridgeData } from "../../../lib/bridge.ts";
 import { hub, settings, spoke } from "./support/fixtures.ts";
-import { failing, World, type WorldOptions } from "./support/world.ts";
+import { failing, settled, World, type WorldOptions } from "./support/world.ts";
 
 const identity = {
   roleArn: "arn:aws:iam::000000000000:role/fleet-hub-argocd",
@@ -94,7 +94,7 @@ describe("Argo CD on the hub", () => {
     world.removed.length = 0;
     world.settings = given("shop", "web");
     // Until AWS has made the new access.
-    world.reports.set("access-policy-argocd", failing("not yet"));
+    world.report("access-policy-argocd", failing("not yet"));
     const told = () => fromBase64(secretOf(world)["/data"] ?? {})["namespaces"];
     const holdsIn = () =>
       at(world.live.get("access-policy-argocd")?.object.spec, "forProvider", "accessScope", "namespaces");
@@ -141,8 +141,7 @@ describe("Argo CD on the hub", () => {
 
   test("forgets a spoke that is removed before it loses its access", () => {
     const world = ready();
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.gone).toBe(true);
     const order = world.removed.filter((key) => keys.includes(key));
     expect(order).toEqual(["argocd", "access-policy-argocd", "access-entry-argocd"]);
@@ -207,8 +206,7 @@ describe("Argo CD elsewhere", () => {
 
   test("knows a spoke no longer once it is removed, before it loses its access", () => {
     const world = ready({}, options);
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.gone).toBe(true);
     const order = world.removed.filter((key) => keys.includes(key));
     expect(order).toEqual(["argocd", "access-policy-argocd", "access-entry-argocd"]);
@@ -257,8 +255,7 @@ describe("a role that has an access of its own on the spoke", () => {
   ])("is refused as Argo CD's: %s", ([, change, place, hub, arn]) => {
     const options = { hub, settings: given("shop") };
     // A Spoke that is new with it.
-    const world = new World(spoke(change), options);
-    world.settle();
+    const world = settled(spoke(change), options);
     expect(world.condition("SpecAccepted")).toMatchObject({
       reason: "RoleOfArgocd",
       message: expect.stringContaining(`${arn} in ${place} is the role of Argo CD`),

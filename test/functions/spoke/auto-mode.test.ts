@@ -33,8 +33,7 @@ describe("a spoke with EKS Auto Mode", () => {
 
   it("asks for the control plane only when the role of the nodes works", () => {
     const world = new World(auto());
-    world.reports.set("attachment-node-amazoneksworkernodeminimalpolicy", failing("AccessDenied: not now"));
-    world.settle();
+    world.report("attachment-node-amazoneksworkernodeminimalpolicy", failing("AccessDenied: not now")).settle();
     expect(world.live.has("cluster")).toBe(false);
     expect(world.condition("ControlPlaneReady")).toMatchObject({ status: "False", reason: "Waiting" });
     expect(world.condition("ControlPlaneReady")?.message).toContain("the nodes");
@@ -88,8 +87,7 @@ describe("a spoke with EKS Auto Mode", () => {
 
   it("goes with its applications first, and the role of its nodes after the cluster that ends them", () => {
     const world = running(auto());
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.gone).toBe(true);
     const ofNodes = "attachment-node-amazoneksworkernodeminimalpolicy";
     const order = ["bootstrap", "cluster", ofNodes, "role-node"];

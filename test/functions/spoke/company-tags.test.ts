@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/base64.ts";
 import { example, hub, spoke } from "./support/fixtures.ts";
-import { running, World } from "./support/world.ts";
+import { running, settled } from "./support/world.ts";
 
 const tags = { "cost-center": "4711", GuardDutyManaged: "false" };
 const ofHub = { ...hub, tags: { "cost-center": "1", owner: "platform" } };
@@ -81,8 +81,7 @@ describe("a company's tags on a spoke", () => {
     [{ Owner: "me" }, "has keys that differ in case only, which IAM treats as one: got Owner, owner"],
     [Object.fromEntries(Array.from({ length: 39 }, (_, index) => [`k${index}`, ""])), "has too many tags: got 41"],
   ])("are rejected where those of the stack leave no room for them: %o", (given, message) => {
-    const world = new World(spoke({ tags: given }), { hub: ofHub });
-    world.settle();
+    const world = settled(spoke({ tags: given }), { hub: ofHub });
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "TagsNotAllowed" });
     expect(world.condition("SpecAccepted")?.message).toContain(message);
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);

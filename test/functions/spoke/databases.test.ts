@@ -4,7 +4,7 @@ import { fromBase64 } from "../../../lib/base64.ts";
 import { databaseDigest, databasePrefix } from "../../../lib/iam/databases.ts";
 import type { Statement } from "../../../lib/iam/policy.ts";
 import { spoke } from "./support/fixtures.ts";
-import { running, World } from "./support/world.ts";
+import { running, settled, World } from "./support/world.ts";
 
 const addons = ["rds_instances"];
 const prefix = databasePrefix("fleet-spoke-", "fleet-spoke-blue");
@@ -33,8 +33,7 @@ describe("a Spoke whose applications order databases", () => {
   });
 
   it("tells Git how its databases begin, in which subnets they are, and which security group they join", () => {
-    const world = new World(spoke({ addons }));
-    world.settle();
+    const world = settled(spoke({ addons }));
     const [beginning, group, subnets] = told(world);
     expect(beginning).toBe(prefix);
     expect(group).toBe(
@@ -55,8 +54,7 @@ describe("a Spoke whose applications order databases", () => {
   });
 
   it("leaves its Crossplane the right to remove the group of the subnets, and no other, when the add-on is turned off", () => {
-    const world = new World(spoke({ addons }));
-    world.settle();
+    const world = settled(spoke({ addons }));
     const before = told(world);
     world.change({ addons: [] });
     expect(world.settle().ready).toBe(true);
@@ -69,8 +67,7 @@ describe("a Spoke whose applications order databases", () => {
     // It stays so.
     world.settle();
     expect(Object.keys(onDatabases(world))).toEqual(["SubnetsOfDatabases"]);
-    world.change({ addons });
-    world.settle();
+    world.change({ addons }).settle();
     expect(onDatabases(world)["Databases"]).toBeDefined();
   });
 });

@@ -70,8 +70,7 @@ describe("endpoints of a spoke's VPC", () => {
 
   test("go after the nodes and before the cluster, whose group they have", () => {
     const world = running(withEndpoints(["sts"]));
-    world.delete();
-    world.settle(80);
+    world.delete().settle(80);
     const places = ["endpoint-sts", "endpoint-sts-group", "endpoint-sts-subnet-0"].map((key) =>
       world.removed.indexOf(key),
     );
@@ -81,7 +80,7 @@ describe("endpoints of a spoke's VPC", () => {
 
   test("tell in the condition of the nodes why AWS makes none", () => {
     const world = new World(isolated());
-    world.reports.set("endpoint-sts", failing("The Vpc Endpoint Service does not exist"));
+    world.report("endpoint-sts", failing("The Vpc Endpoint Service does not exist"));
     const { conditions } = world.settle();
     const said = conditions.find(({ type }) => type === "NodesReady");
     expect(said).toMatchObject({
@@ -118,8 +117,7 @@ describe("a spoke without internet access", () => {
 
   test("makes its nodes when every endpoint is usable, because they join by these", () => {
     const world = new World(isolated(["logs"]));
-    world.reports.set("endpoint-logs-subnet-1", failing("not yet"));
-    world.settle();
+    world.report("endpoint-logs-subnet-1", failing("not yet")).settle();
     expect(nodeGroupOf(world)).toBeUndefined();
     world.reports.clear();
     expect(world.settle().ready).toBe(true);
@@ -128,8 +126,7 @@ describe("a spoke without internet access", () => {
 
   test("is removed in order", () => {
     const world = running(isolated());
-    world.delete();
-    world.settle(80);
+    world.delete().settle(80);
     expect(world.live.size).toBe(0);
   });
 });

@@ -24,8 +24,7 @@ const says =
 /** A Spoke to which AWS says something else of its network from the beginning. */
 function told(key: string, change: Readonly<Record<string, unknown>>, asked = inShared()): World {
   const world = new World(asked);
-  world.reports.set(key, says(change));
-  world.settle();
+  world.report(key, says(change)).settle();
   return world;
 }
 
@@ -116,8 +115,7 @@ describe("a Spoke in a VPC that is there", () => {
 
   test("makes nothing before AWS has described all of it", () => {
     const world = new World(inShared());
-    world.reports.set("subnet-private-1", (status) => ({ ...status, atProvider: {}, conditions: [] }));
-    world.settle();
+    world.report("subnet-private-1", (status) => ({ ...status, atProvider: {}, conditions: [] })).settle();
     expect(kindsOf(world)).toEqual(new Set(["Usage", "VPC", "Subnet", "ConfigMap"]));
     world.reports.clear();
     expect(world.settle().ready).toBe(true);
@@ -125,8 +123,7 @@ describe("a Spoke in a VPC that is there", () => {
 
   test("says what AWS does not have, and goes on once it is there", () => {
     const world = new World(inShared());
-    world.reports.set("subnet-private-0", failing("observe failed: external resource does not exist"));
-    world.settle();
+    world.report("subnet-private-0", failing("observe failed: external resource does not exist")).settle();
     expect(world.condition("NetworkReady")).toMatchObject({ status: "False", reason: "NetworkNotFound" });
     expect(world.condition("NetworkReady")?.message).toContain("spec.network.existing names what AWS does not have");
     world.reports.clear();
@@ -212,8 +209,7 @@ describe("a Spoke in a VPC that is there", () => {
   test("keeps its cluster when the owner takes the tag back, and says so", () => {
     const world = running(inShared());
     const before = [...world.live.keys()];
-    world.reports.set("subnet-private-0", says({ tags: {} }));
-    world.settle();
+    world.report("subnet-private-0", says({ tags: {} })).settle();
     expect([...world.live.keys()]).toEqual(before);
     expect(problem(world)).toMatchObject({ status: "False", reason: "NetworkNotShared" });
     expect(problem(world)?.message).toContain(all[1]);
@@ -221,7 +217,7 @@ describe("a Spoke in a VPC that is there", () => {
 
   test("is not taken in by a Spoke of the same name when its cluster is another Spoke's", () => {
     const world = new World(inShared());
-    world.reports.set(
+    world.report(
       "cluster",
       says({ encryptionConfig: { provider: { keyArn: "arn:aws:kms:us-east-1:000000000000:key/other" } } }),
     );
@@ -233,8 +229,7 @@ describe("a Spoke in a VPC that is there", () => {
 
   test("leaves the network to the end of its removal, and as it is", () => {
     const world = running(inShared());
-    world.delete();
-    world.settle(80);
+    world.delete().settle(80);
     expect(world.gone).toBe(true);
     const order = world.removed.filter((key) =>
       ["cluster", "vpc", "subnet-private-0", "network-10-0-0-0-16"].includes(key),

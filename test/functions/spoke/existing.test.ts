@@ -172,7 +172,7 @@ describe("a Spoke over what exists", () => {
       settings: settings({ kubernetesVersions: { ...kubernetesVersions, "1.35": named } }),
     });
     // AWS has it already.
-    world.reports.set(nodeGroup, (status) => ({
+    world.report(nodeGroup, (status) => ({
       ...status,
       atProvider: { ...(status["atProvider"] as object), releaseVersion: runs },
     }));
@@ -196,13 +196,13 @@ describe("access of the hub whose roles were made again", () => {
 
   test("is made again too: EKS would not take an entry of a former role for the new one", () => {
     const world = running(spoke());
-    world.reports.set(entry, made("2026-01-01T00:00:00Z"));
+    world.report(entry, made("2026-01-01T00:00:00Z"));
     world.hub = rebuilt;
     world.step();
     expect(world.live.get(entry)?.deleting).not.toBe(true);
     world.step();
     expect(world.removed).toContain(entry);
-    world.reports.set(entry, made("2026-02-01T00:01:00Z"));
+    world.report(entry, made("2026-02-01T00:01:00Z"));
     world.removed.length = 0;
     expect(world.settle().ready).toBe(true);
     expect(world.removed).not.toContain(entry);
@@ -215,7 +215,7 @@ describe("access of the hub whose roles were made again", () => {
     ["of a hub whose program does not tell yet", "2026-01-01T00:00:00Z", { ...hub, hubRolesCreated: "" }],
   ])("stays as it is %s", (_, time, its) => {
     const world = running(spoke());
-    world.reports.set(entry, made(time));
+    world.report(entry, made(time));
     world.hub = its;
     world.settle();
     expect(world.removed).toEqual([]);
@@ -226,7 +226,7 @@ describe("access of the hub whose roles were made again", () => {
     const world = running(spoke({ admins: [admin] }));
     const key = [...world.live.keys()].find((each) => each.startsWith("access-entry-admin-")) as string;
     expect(key).toBeDefined();
-    world.reports.set(key, made("2026-01-01T00:00:00Z"));
+    world.report(key, made("2026-01-01T00:00:00Z"));
     world.hub = rebuilt;
     world.settle();
     expect(world.removed).not.toContain(key);

@@ -58,8 +58,7 @@ describe("a failure", () => {
     ],
   ])("of %s (%s) becomes a condition with a reason, which goes when it is fixed", (key, message, type, reason) => {
     const world = new World(spoke());
-    world.reports.set(key, failing(message));
-    world.settle();
+    world.report(key, failing(message)).settle();
     expect(world.condition(type)).toMatchObject({ status: "False", reason });
     expect(world.condition(type)?.message).toContain(message.split(":")[0]);
     expect(world.answer).toMatchObject({ ready: false, status: { phase: "Failing" } });
@@ -114,8 +113,7 @@ describe("a failure", () => {
   ])("to make %s once more names the command that takes over the first", (key, type, reason, refusal) => {
     const asked = spoke({ endpoint: { ...spoke().spec.endpoint, privateAccessCidrs: ["10.8.0.0/16"] } });
     const world = new World(asked, { settings: settings({ workloadIdentity: "pod-identity" }) });
-    world.reports.set(key, failing(`async create failed: failed to create the resource: [{0 ${refusal}  []}]`));
-    world.settle();
+    world.report(key, failing(`async create failed: failed to create the resource: [{0 ${refusal}  []}]`)).settle();
     expect(world.condition(type)).toMatchObject({ status: "False", reason });
     expect(world.condition(type)?.message).toContain("fleet recover <name>");
   });
@@ -124,7 +122,7 @@ describe("a failure", () => {
     const world = new World(spoke());
     const asked = () => world.object("nat-0").metadata.annotations?.[lookAgainAnnotation];
     // As the provider reports it once it has forgotten the failure, or was killed while AWS made it.
-    world.reports.set("nat-0", (status) => ({
+    world.report("nat-0", (status) => ({
       ...status,
       atProvider: { id: "nat-2", allocationId: "eipalloc-nat-0", connectivityType: "public" },
     }));
@@ -140,7 +138,7 @@ describe("a failure", () => {
 
   it("is none of a NAT gateway without a way to the internet, which has no address", () => {
     const world = new World(spoke());
-    world.reports.set("nat-0", (status) => ({ ...status, atProvider: { id: "nat-2", connectivityType: "private" } }));
+    world.report("nat-0", (status) => ({ ...status, atProvider: { id: "nat-2", connectivityType: "private" } }));
     expect(world.settle().ready).toBe(true);
   });
 
@@ -148,8 +146,7 @@ describe("a failure", () => {
     const message = "failed to create client: Get https://10.64.0.9/api: dial tcp 10.64.0.9:443: i/o timeout";
     const closed = { public: false, publicAccessCidrs: [], privateAccessCidrs: [] };
     const world = new World(spoke({ endpoint: closed }));
-    world.reports.set("bootstrap", failing(message));
-    world.settle();
+    world.report("bootstrap", failing(message)).settle();
     expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "NetworksNotConnected" });
     for (const part of [
       hub.aws.vpcId,
@@ -168,15 +165,14 @@ describe("a failure", () => {
   it("of an update does not take the spoke down, and is reported", () => {
     const world = running(spoke());
     world.change({ nodes: { ...world.spoke.spec.nodes, max: 450 } });
-    world.reports.set(nodeGroup, failing("InvalidParameterException: instance type m9.large", true));
-    world.settle();
+    world.report(nodeGroup, failing("InvalidParameterException: instance type m9.large", true)).settle();
     expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "InvalidNodes" });
     expect(world.removed).toEqual([]);
   });
 
   it("of an asynchronous operation is reported too", () => {
     const world = new World(spoke());
-    world.reports.set("cluster", () => ({
+    world.report("cluster", () => ({
       conditions: [
         { type: "Synced", status: "True" },
         {
@@ -193,7 +189,7 @@ describe("a failure", () => {
 
   it("of the chain is reported with the message of the object that fails, not of those that wait for it", () => {
     const world = new World(spoke());
-    world.reports.set("bootstrap", () => ({
+    world.report("bootstrap", () => ({
       observedGeneration: 1,
       conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "Running health checks" }],
     }));
@@ -216,7 +212,7 @@ describe("a failure", () => {
 
   it("of the chain is still reported while Flux tries the same commit again, and goes with the next one", () => {
     const world = new World(spoke());
-    world.reports.set("bootstrap", () => ({
+    world.report("bootstrap", () => ({
       observedGeneration: 1,
       conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "Running health checks" }],
     }));
@@ -245,7 +241,7 @@ describe("a failure", () => {
   it("is not reported because of a commit that comes while Flux still works on the last one", () => {
     const world = new World(spoke());
     const message = "New reconciliation triggered by GitRepository/flux-system/gitops-system";
-    world.reports.set("bootstrap", () => ({
+    world.report("bootstrap", () => ({
       observedGeneration: 1,
       conditions: [{ type: "Ready", status: "False", reason: "HealthCheckCanceled", message }],
     }));
@@ -263,11 +259,9 @@ describe("a failure", () => {
       history: [{ lastReconciledStatus, metadata: { revision: "main@sha1:a" } }],
     });
     for (const ready of [progressing, canceled]) {
-      world.reports.set("bootstrap", during("HealthCheckFailed", ready));
-      world.settle();
+      world.report("bootstrap", during("HealthCheckFailed", ready)).settle();
       expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
-      world.reports.set("bootstrap", during("ReconciliationSucceeded", ready));
-      world.settle();
+      world.report("bootstrap", during("ReconciliationSucceeded", ready)).settle();
       expect(world.answer).toMatchObject({ ready: true, ttl: 15 });
     }
     const message = "SealedSecret: no key could decrypt secret (flux-system)";
@@ -289,7 +283,7 @@ describe("a failure", () => {
     const keys = ["vpc", "key", "logs", "role-cluster", "role-node", "launch-template"];
     let attempt = 0;
     for (const key of keys) {
-      world.reports.set(key, () => {
+      world.report(key, () => {
         attempt += 1;
         return failing(
           `operation error, https response error StatusCode: 400, RequestID: 0000-${attempt}, api error Throttling: Rate exceeded`,

@@ -30,8 +30,7 @@ describe("the flow log of a spoke's VPC", () => {
     const groups = ["flow-log-group", "logs"];
     const world = running(logged("ALL", { logKey }));
     for (const group of groups) expect(world.forProvider(group)["kmsKeyId"], group).toBe(logKey);
-    world.change({ logKey: undefined });
-    world.settle();
+    world.change({ logKey: undefined }).settle();
     for (const group of groups) expect(world.forProvider(group), group).not.toHaveProperty("kmsKeyId");
   });
 
@@ -60,8 +59,7 @@ describe("the flow log of a spoke's VPC", () => {
 
   test("waits for what writes it and for its group", () => {
     const world = new World(logged("ALL"));
-    world.reports.set("policy-flow-logs", failing("no right to put the policy"));
-    world.settle();
+    world.report("policy-flow-logs", failing("no right to put the policy")).settle();
     expect(world.live.has("flow-log-all")).toBe(false);
     world.reports.clear();
     expect(world.settle().ready).toBe(true);
@@ -70,8 +68,7 @@ describe("the flow log of a spoke's VPC", () => {
   test("is another one for other traffic, because AWS can't change it, and goes when nobody asks for it", () => {
     const world = running(logged("ALL"));
     const vpc = world.forProvider("vpc");
-    world.change({ network: { ...world.spoke.spec.network, flowLogs: "REJECT" } });
-    world.settle();
+    world.change({ network: { ...world.spoke.spec.network, flowLogs: "REJECT" } }).settle();
     expect(own(world).sort()).toEqual(["flow-log-group", "flow-log-reject", "policy-flow-logs", "role-flow-logs"]);
     expect(world.removed).toEqual(["flow-log-all"]);
     const { flowLogs: _, ...network } = world.spoke.spec.network;
@@ -83,8 +80,7 @@ describe("the flow log of a spoke's VPC", () => {
 
   test("outlives the cluster, and goes before its group and the VPC", () => {
     const world = running(logged("ALL"));
-    world.delete();
-    world.settle(80);
+    world.delete().settle(80);
     const order = world.removed.filter((key) => ["cluster", "flow-log-all", "flow-log-group", "vpc"].includes(key));
     expect(order.indexOf("cluster")).toBe(0);
     expect(order.indexOf("flow-log-all")).toBeLessThan(order.indexOf("flow-log-group"));
@@ -93,8 +89,7 @@ describe("the flow log of a spoke's VPC", () => {
 
   test("is let go with everything else", () => {
     const world = running(logged("ALL"));
-    world.change({ deletionPolicy: "Orphan" });
-    world.settle();
+    world.change({ deletionPolicy: "Orphan" }).settle();
     for (const key of all) expect(at(world.object(key).spec, "managementPolicies"), key).not.toContain("Delete");
   });
 });

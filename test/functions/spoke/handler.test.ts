@@ -12,7 +12,7 @@ import { inBase64 } from "../../../lib/base64.ts";
 import { bridgeData } from "../../../lib/bridge.ts";
 import { compositionInput } from "./support/definition.ts";
 import { hub, spoke } from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
+import { settled, World } from "./support/world.ts";
 
 const hubSecret = {
   apiVersion: "v1",
@@ -94,8 +94,7 @@ describe("the function over gRPC", () => {
   });
 
   it("a spoke that runs is ready, and costs the hub one read of a Secret, however many Spokes there are", async () => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     const response = await call({ spoke: world.spoke, composed: world.observed(), required: { hub: [hubSecret] } });
     expect(Object.keys(response.requirements?.resources ?? {})).toEqual(["hub"]);
     expect(response.desired?.composite?.ready).toBe(Ready.READY_TRUE);
@@ -108,8 +107,7 @@ describe("the function over gRPC", () => {
   });
 
   it("looks at the objects of the chain while it is not ready", async () => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     const composed = new Map(world.observed());
     const { status: _, ...bootstrap } = world.object("bootstrap");
     composed.set("bootstrap", bootstrap);

@@ -1,9 +1,13 @@
 import { describe, expect, it, test } from "vitest";
-import type { HubAccessReason } from "../../../functions/spoke/api.ts";
-import { decideHubAccess, type HubAccess, type HubAccessQuestion } from "../../../functions/spoke/hub-access.ts";
+import {
+  decideHubAccess,
+  type HubAccess,
+  type HubAccessQuestion,
+  type HubAccessReason,
+} from "../../../functions/spoke/hub-access.ts";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { settings, spoke } from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
+import { settled, World } from "./support/world.ts";
 
 const refusal = (attempt: string) => ({ attempt, message: `namespaces is forbidden: ${attempt}` });
 const was = (reason: HubAccessReason, ...attempts: string[]): HubAccess => ({
@@ -33,7 +37,7 @@ test.for<[string, Partial<HubAccessQuestion>, HubAccess]>([
   ],
   ["a chain that is ready for the first time", { before: was("Bootstrap") }, was("Narrow")],
   ["a chain without the step that narrows", { narrowed: false, before: was("Bootstrap") }, was("Bootstrap")],
-  ["a ready spoke of a rebuilt hub", { before: undefined }, was("Narrow")],
+  ["a spoke from before there were narrow rights", { before: undefined }, was("Narrow")],
   ["everyday", {}, was("Narrow")],
   ["a change that needs no more", working, was("Narrow")],
   ["a change that fails for another reason", { ...working, refused: [] }, was("Narrow")],
@@ -117,7 +121,7 @@ const step = (message: string, target = "spoke"): KubeObject => ({
 
 /** The chain at a new commit: Flux works on it, and ended the one before well. */
 function underWay(world: World): void {
-  world.reports.set("bootstrap", (status) => ({
+  world.report("bootstrap", (status) => ({
     ...status,
     conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing" }],
     history: [{ lastReconciledStatus: "ReconciliationSucceeded" }],
@@ -130,8 +134,7 @@ const both = ["access-policy-helm-controller", "access-policy-kustomize-controll
 describe("Flux on the hub", () => {
   it("administers a spoke until its chain is ready, and the Spoke says so", () => {
     const world = new World(spoke());
-    world.reports.set("bootstrap", (status) => ({ ...status, conditions: [] }));
-    world.settle();
+    world.report("bootstrap", (status) => ({ ...status, conditions: [] })).settle();
     expect(policies(world)).toEqual(both);
     expect(world.condition("HubAccessNarrow")).toMatchObject({ status: "False", reason: "Bootstrap" });
     world.reports.clear();
@@ -146,7 +149,7 @@ describe("Flux on the hub", () => {
       ["access-entry-helm-controller", (status: object) => ({ ...status, atProvider: { kubernetesGroups: [] } })],
     ] as const) {
       const world = new World(spoke());
-      world.reports.set(key, report);
+      world.report(key, report);
       expect(world.settle().ready).toBe(true);
       expect(policies(world), key).toEqual(both);
       world.reports.clear();
@@ -158,14 +161,13 @@ describe("Flux on the hub", () => {
   it.each(["configMap", "secret"])(
     "gets its rights back for a change that is refused, until the chain is ready: %s",
     (kubeConfig) => {
-      const world = new World(spoke(), { settings: settings({ kubeConfig }) });
-      world.settle();
+      const world = settled(spoke(), { settings: settings({ kubeConfig }) });
       const wanted = kubeConfig === "secret" ? ["access-policy-crossplane-eks"] : both;
       expect(policies(world)).toEqual([]);
       underWay(world);
       world.chain = [step(forbidden)];
       const [key = ""] = wanted;
-      world.reports.set(key, () => ({ conditions: [{ type: "Ready", status: "False", reason: "Creating" }] }));
+      world.report(key, () => ({ conditions: [{ type: "Ready", status: "False", reason: "Creating" }] }));
       // Neither the refusal nor the policy that is being made speaks against the spoke.
       expect(world.settle()).toMatchObject({ ready: true, ttl: 15, status: { phase: "Ready" } });
       expect(policies(world)).toEqual(wanted);
@@ -184,8 +186,7 @@ describe("Flux on the hub", () => {
   );
 
   it("takes a refusal for a new one as long as Crossplane has written the status, but not the condition", () => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     underWay(world);
     world.step();
     world.chain = [step(forbidden)];
@@ -198,14 +199,13 @@ describe("Flux on the hub", () => {
   });
 
   it("keeps its rights while a step that was refused tries again, though the chain still counts as ready", () => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     underWay(world);
     world.chain = [step(forbidden)];
     world.settle();
     expect(world.condition("HubAccessNarrow")?.reason).toBe("ChangeRefused");
     // The chain is read as long as its revision has not been looked at in full.
-    world.reports.set("bootstrap", (status) => ({ ...status, lastAppliedRevision: "main@sha1:b" }));
+    world.report("bootstrap", (status) => ({ ...status, lastAppliedRevision: "main@sha1:b" }));
     const { status, ...trying } = step(forbidden);
     const conditions = [{ type: "Ready", status: "Unknown", reason: "Progressing" }];
     world.chain = [{ ...trying, status: { ...(status as object), conditions } }];
@@ -225,8 +225,7 @@ describe("Flux on the hub", () => {
     ["a failing health check", step("health check failed after 2m0s")],
     ["a refusal on the hub", step(forbidden, "hub")],
   ])("gets no rights because of %s: that is the spoke's own failure", (_name, object) => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     underWay(world);
     world.chain = [object];
     expect(world.settle().ready).toBe(false);
@@ -240,8 +239,7 @@ describe("Flux on the hub", () => {
     'spec.paramRef: Forbidden: user list does not have "&{arn [g]}" permission on the object referenced by paramRef',
     'Helm upgrade failed: secrets is forbidden: User "arn" cannot create resource "secrets" in API group "" in the namespace "x"',
   ])("gets its rights back whatever way the API server refuses a right: %s", (message) => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     underWay(world);
     world.chain = [step(message)];
     world.settle();
@@ -251,7 +249,7 @@ describe("Flux on the hub", () => {
   it("gets its rights back for a step that was taken out of the chain, until what that made is gone, once for each revision", () => {
     const world = new World(spoke());
     const applied = (lastAppliedRevision: string) =>
-      world.reports.set("bootstrap", (status) => ({ ...status, lastAppliedRevision }));
+      world.report("bootstrap", (status) => ({ ...status, lastAppliedRevision }));
     applied("main@sha1:a");
     world.settle();
     expect(policies(world)).toEqual([]);
@@ -270,7 +268,7 @@ describe("Flux on the hub", () => {
   it("keeps its rights until a refused step was applied, also while Flux still calls the chain ready", () => {
     const world = new World(spoke());
     const applied = (lastAppliedRevision: string) =>
-      world.reports.set("bootstrap", (status) => ({ ...status, lastAppliedRevision }));
+      world.report("bootstrap", (status) => ({ ...status, lastAppliedRevision }));
     applied("main@sha1:a");
     world.settle();
     world.chain = [step(forbidden)];
@@ -285,31 +283,27 @@ describe("Flux on the hub", () => {
   });
 
   it("takes up what changes in the Composition also without the policy", () => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     world.settings = settings({ stages: { dev: { gitRepository: "gitops-system-dev" } } });
     world.step();
     expect(at(world.object("bootstrap").spec, "sourceRef", "name")).toBe("gitops-system-dev");
   });
 
   it("is reported when AWS does not give it the policy", () => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     underWay(world);
     world.chain = [step(forbidden)];
     const message = "AccessDeniedException: not authorized to perform: eks:AssociateAccessPolicy";
-    world.reports.set(both[0] ?? "", () => ({ conditions: [{ type: "Synced", status: "False", message }] }));
+    world.report(both[0] ?? "", () => ({ conditions: [{ type: "Synced", status: "False", message }] }));
     expect(world.settle().ready).toBe(false);
     expect(world.condition("IdentitiesReady")).toMatchObject({ status: "False", reason: "AccessDenied" });
   });
 
   it("administers a spoke again while it is taken down, until the chain is gone, before its access entries go", () => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     world.removed.length = 0;
     world.stuck.add("bootstrap");
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(policies(world)).toEqual(both);
     expect(world.condition("HubAccessNarrow")).toMatchObject({ status: "False", reason: "Removal" });
     world.stuck.clear();

@@ -66,7 +66,7 @@ describe("a new Spoke", () => {
     const world = running(spoke());
     const before = world.ask().wanted;
     for (const key of ["vpc", "cluster", "oidc-provider", "role-node", "launch-template"]) {
-      world.reports.set(key, () => ({ conditions: [{ type: "Ready", status: "Unknown", reason: "" }] }));
+      world.report(key, () => ({ conditions: [{ type: "Ready", status: "Unknown", reason: "" }] }));
     }
     world.step();
     const { wanted, status } = world.step();

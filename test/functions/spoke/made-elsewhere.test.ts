@@ -4,7 +4,7 @@ import { fromBase64 } from "../../../lib/base64.ts";
 import { spokeNames } from "../../../lib/spoke.ts";
 import { hub, settings, spoke } from "./support/fixtures.ts";
 import { schemaFolder, violations } from "./support/schemas.ts";
-import { failing, running, World } from "./support/world.ts";
+import { failing, running, settled, World } from "./support/world.ts";
 
 const network = { cidr: "10.64.0.0/18" };
 const existing = { madeBy: "ClusterAPI" };
@@ -91,8 +91,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
 
   test("waits for the cluster, says who makes it, and goes on by itself when it is there", () => {
     const world = new World(ofClusterApi());
-    world.reports.set("cluster", missing);
-    world.settle();
+    world.report("cluster", missing).settle();
     expect(world.condition("ControlPlaneReady")).toMatchObject({ status: "False", reason: "NotMadeYet" });
     expect(world.condition("ControlPlaneReady")?.message).toContain("kubectl -n cluster-api-clusters get");
     expect(world.spoke.status?.phase).toBe("ControlPlane");
@@ -103,8 +102,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
 
   test("waits for nodes that Cluster API makes after the control plane", () => {
     const world = new World(ofClusterApi());
-    world.reports.set("node-group", missing);
-    world.settle();
+    world.report("node-group", missing).settle();
     expect(world.spoke.status?.cluster?.endpoint).toBeDefined();
     expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "NotMadeYet" });
     expect(world.spoke.status?.phase).toBe("Nodes");
@@ -116,7 +114,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
   ])("fails, and does not wait, when a cluster that ran is gone, whether Crossplane %s", (_name, keeps) => {
     const world = running(ofClusterApi());
     for (const key of ["cluster", "node-group"])
-      world.reports.set(key, failing("observe failed: external resource does not exist", keeps));
+      world.report(key, failing("observe failed: external resource does not exist", keeps));
     world.settle();
     const said = world.condition("ControlPlaneReady");
     expect(said).toMatchObject({ status: "False", reason: "ClusterGone" });
@@ -129,8 +127,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
 
   test("is the only Spoke for which Cluster API makes what is missing", () => {
     const world = running(spoke({ network }));
-    world.reports.set("cluster", missing);
-    world.settle();
+    world.report("cluster", missing).settle();
     expect(world.condition("ControlPlaneReady")).toMatchObject({ status: "False", reason: "Failed" });
     expect(world.condition("ControlPlaneReady")?.message).not.toContain("Cluster API");
     expect(world.spoke.status?.phase).toBe("Failing");
@@ -139,7 +136,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
   test("claims the network that the release names, and says so where the VPC has another", () => {
     const world = running(ofClusterApi());
     expect([...world.live.keys()].filter((key) => key.startsWith("network-"))).toHaveLength(1);
-    world.reports.set("vpc", (status) => ({
+    world.report("vpc", (status) => ({
       ...status,
       atProvider: { ...(status["atProvider"] as object), cidrBlock: "10.99.0.0/16" },
     }));
@@ -151,7 +148,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
   test("follows an upgrade that the chart makes, control plane first, and asks for none", () => {
     const world = running(ofClusterApi({ kubernetesVersion: "1.35" }));
     const upgrade = (key: string) =>
-      world.reports.set(key, (status) => ({
+      world.report(key, (status) => ({
         ...status,
         atProvider: { ...(status["atProvider"] as object), version: "1.36" },
       }));
@@ -179,8 +176,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
   test.each(["rds_instances", "karpenter", "karpenter_nodes"])(
     "is refused the add-on %s, which needs a network of the hub",
     (addon) => {
-      const world = new World(ofClusterApi({ addons: [addon] }));
-      world.settle();
+      const world = settled(ofClusterApi({ addons: [addon] }));
       expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonsNotPermitted" });
       expect(world.condition("SpecAccepted")?.message).toContain(addon);
     },
@@ -190,8 +186,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
     "leaves the cluster in AWS when it is removed with deletionPolicy %s",
     (deletionPolicy) => {
       const world = running(ofClusterApi());
-      world.change({ deletionPolicy });
-      world.settle();
+      world.change({ deletionPolicy }).settle();
       const looked = [...world.live.keys()].filter((key) => isOnlyLookedAt(world, key));
       expect(looked).toContain("cluster");
       world.delete();

@@ -8,7 +8,7 @@ import { candidates } from "../../../functions/spoke/pool.ts";
 import { type Cidr, contains, formatCidr, overlaps, parseCidr } from "../../../lib/cidr.ts";
 import { poolPrefix } from "../../../lib/spoke.ts";
 import { hub, spoke } from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
+import { settled, World } from "./support/world.ts";
 
 const cidr = (text: string): Cidr => {
   const parsed = parseCidr(text);
@@ -164,8 +164,7 @@ describe("a network from the pool", () => {
   });
 
   it("stays once the VPC is made, whatever others say", () => {
-    const world = new World(spoke());
-    world.settle();
+    const world = settled(spoke());
     const { cidr: made = "" } = world.spoke.status?.network ?? {};
     world.removed.length = 0;
     world.others = [claim("red", made)];
@@ -302,8 +301,7 @@ describe("a network that the Spoke names", () => {
   });
 
   it("is taken again when the other Spoke is gone", () => {
-    const world = new World(named("10.200.0.0/16"), { others: [claim("red", "10.200.0.0/18")] });
-    world.settle();
+    const world = settled(named("10.200.0.0/16"), { others: [claim("red", "10.200.0.0/18")] });
     expect(world.condition("SpecAccepted")).toMatchObject({ reason: "NetworkOverlap" });
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
     world.others = [];

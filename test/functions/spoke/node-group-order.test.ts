@@ -7,7 +7,7 @@ import { failing, running } from "./support/world.ts";
 describe("a node group that leaves the list", () => {
   it("goes when all others are ready, and its launch template only when its nodes are gone", () => {
     const world = running(withGroups({ name: "nodes" }, gpu));
-    world.reports.set(batchKey, creating);
+    world.report(batchKey, creating);
     change(world, { name: "nodes" }, batch);
     world.settle();
     expect(world.live.get(gpuKey)?.deleting).toBe(false);
@@ -26,7 +26,7 @@ describe("a node group that leaves the list", () => {
 
   it("stays while the nodes of no other take its pods, because AWS has not yet taken their taints from them", () => {
     const world = running(withGroups({ name: "nodes" }, gpu));
-    world.reports.set(gpuKey, (status) => ({
+    world.report(gpuKey, (status) => ({
       ...status,
       atProvider: { ...(status["atProvider"] as object), taint: [{ key: "nvidia.com/gpu", effect: "NO_SCHEDULE" }] },
     }));
@@ -50,8 +50,7 @@ describe("a node group that leaves the list", () => {
   it("and that AWS never made is not waited for", () => {
     const world = running(withGroups({ name: "nodes" }, { ...gpu, instanceTypes: ["g6.gigantic"] }));
     const wrong = keyOf("gpu", ["g6.gigantic"], "AL2023_x86_64_NVIDIA");
-    world.reports.set(wrong, failing("InvalidParameterException: instance types do not exist"));
-    world.reports.set(batchKey, creating);
+    world.report(wrong, failing("InvalidParameterException: instance types do not exist")).report(batchKey, creating);
     world.settle();
     change(world, { name: "nodes" }, batch);
     world.settle();
@@ -90,7 +89,7 @@ describe("the last node group that is open to all pods", () => {
 
   it("gets taints that close it only when another open one is ready, and other taints at once", () => {
     const world = running(withGroups({ name: "nodes" }, gpu));
-    world.reports.set(batchKey, creating);
+    world.report(batchKey, creating);
     change(world, { name: "nodes", taints: [...taints, ...soft] }, gpu, batch);
     world.settle();
     expect(world.forProvider(nodeGroup)["taint"]).toEqual([{ key: "spot", effect: "PREFER_NO_SCHEDULE" }]);
@@ -101,15 +100,14 @@ describe("the last node group that is open to all pods", () => {
       { key: "spot", effect: "PREFER_NO_SCHEDULE" },
     ]);
     // What fails later opens nothing again.
-    world.reports.set(batchKey, creating);
-    world.settle();
+    world.report(batchKey, creating).settle();
     expect(world.forProvider(nodeGroup)["taint"]).toHaveLength(2);
   });
 
   it("stays when its successor of the same name is ready, but has taints, and the open one is not there yet", () => {
     const world = running(withGroups({ name: "nodes" }));
     const closed = nodeGroup.replace(/[^-]+$/, keyOf("nodes", ["m6i.xlarge"], "AL2023_x86_64_STANDARD").slice(-8));
-    world.reports.set(batchKey, creating);
+    world.report(batchKey, creating);
     change(world, { name: "nodes", instanceTypes: ["m6i.xlarge"], taints }, batch);
     world.settle();
     expect(world.forProvider(closed)["taint"]).toHaveLength(1);
@@ -121,15 +119,14 @@ describe("the last node group that is open to all pods", () => {
 
   it("is the one of nodes whatever taints somebody gave it: add-ons go on with their versions", () => {
     const world = running(spoke());
-    world.reports.set(nodeGroup, (status) => ({
+    world.report(nodeGroup, (status) => ({
       ...status,
       atProvider: {
         ...(status["atProvider"] as object),
         taint: [{ key: "CriticalAddonsOnly", effect: "NO_SCHEDULE" }],
       },
     }));
-    world.change({ kubernetesVersion: "1.36" });
-    world.settle();
+    world.change({ kubernetesVersion: "1.36" }).settle();
     expect(world.condition("VersionCurrent")).toMatchObject({ status: "True" });
   });
 });

@@ -29,8 +29,7 @@ describe("the number of nodes", () => {
   ])("%s, as EKS takes no limits that don't hold it, and then lets it go again", (_what, nodes, before, asked) => {
     const world = running(spoke({ nodes: { min: 2, desired: 2, max: 4 } }));
     scaled(world, before);
-    world.change({ nodes: { ...world.spoke.spec.nodes, ...nodes } });
-    world.step();
+    world.change({ nodes: { ...world.spoke.spec.nodes, ...nodes } }).step();
     expect(scaling(world)).toEqual(asked);
     const { desiredSize: _, ...limits } = asked;
     expect(world.settle().ready).toBe(true);
@@ -45,7 +44,7 @@ describe("another kind of nodes", () => {
   const nodeGroupsOf = (world: World) => [...world.live.keys()].filter((key) => key.startsWith("node-group"));
   const take = (world: World, change: object) => world.change({ nodes: { ...world.spoke.spec.nodes, ...change } });
   const hold = (world: World, key: string) =>
-    world.reports.set(key, (status) => ({
+    world.report(key, (status) => ({
       ...status,
       conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
     }));
@@ -100,7 +99,7 @@ describe("another kind of nodes", () => {
 
   /** What Crossplane's provider reports of a group that AWS has with this status: Ready in any case. */
   const inAwsAs = (world: World, key: string, status: string) =>
-    world.reports.set(key, (reported) => ({
+    world.report(key, (reported) => ({
       ...reported,
       atProvider: { ...(reported["atProvider"] as object), status },
     }));
@@ -128,7 +127,7 @@ describe("another kind of nodes", () => {
     /** The provider reports the error of the creation until its next look, and then the status alone. */
     const failOnce = () => {
       const world = running(spoke());
-      world.reports.set(key, (status) => ({
+      world.report(key, (status) => ({
         ...status,
         atProvider: {},
         conditions: [
@@ -160,7 +159,7 @@ describe("another kind of nodes", () => {
 
     it("is no failure while the provider creates it again, and is forgotten once it works", () => {
       const world = failOnce();
-      world.reports.set(key, (status) => ({
+      world.report(key, (status) => ({
         ...status,
         atProvider: { ...(status["atProvider"] as object), status: "CREATE_FAILED" },
         conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
@@ -219,7 +218,7 @@ describe("another kind of nodes", () => {
   it("that AWS refuses leaves the former, and what was refused goes as soon as it is corrected", () => {
     const world = running(spoke());
     const wrong = keyOf({ ...before, instanceTypes: ["m9.large"] });
-    world.reports.set(wrong, failing("InvalidParameterException: Instance type m9.large is not supported"));
+    world.report(wrong, failing("InvalidParameterException: Instance type m9.large is not supported"));
     take(world, { instanceTypes: ["m9.large"] });
     world.settle();
     expect(world.condition("NodesReady")).toMatchObject({ reason: "InvalidNodes" });
@@ -265,7 +264,7 @@ describe("a release of the nodes' AMI", () => {
     expect(world.forProvider(nodeGroup)).not.toHaveProperty("releaseVersion");
     world.settings = withRelease(older);
     expect(world.settle()).toMatchObject({ ready: true, status: { nodesReleaseVersion: older } });
-    world.reports.set(nodeGroup, () => structuredClone(world.object(nodeGroup).status) as never);
+    world.report(nodeGroup, () => structuredClone(world.object(nodeGroup).status) as never);
     world.settings = withRelease(newer);
     world.settle();
     expect(release(world)).toBe(newer);

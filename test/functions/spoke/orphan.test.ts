@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { settings, spoke } from "./support/fixtures.ts";
-import { hubAdmin, running, World } from "./support/world.ts";
+import { hubAdmin, running, settled, World } from "./support/world.ts";
 
 /** Kinds whose unset fields stay unset: the provider may not copy values from AWS to their specification. */
 const staysUnset = (kind: string) => ["Addon", "Cluster", "DefaultSecurityGroup"].includes(kind);
@@ -27,8 +27,7 @@ const patches = (world: World): string => JSON.stringify(at(world.object("bootst
 /** A spoke that runs, and that the fleet then lets go. */
 function released(change: Record<string, unknown> = {}): World {
   const world = running(spoke(change));
-  world.change(letGo);
-  world.settle();
+  world.change(letGo).settle();
   return world;
 }
 
@@ -46,8 +45,7 @@ describe("a Spoke that the fleet lets go", () => {
     const world = running(spoke());
     world.change(letGo);
     expect(world.step().status.deletionPolicy).toBeUndefined();
-    world.reports.set("bootstrap", (status) => ({ ...status, conditions: [{ type: "Ready", status: "False" }] }));
-    world.step();
+    world.report("bootstrap", (status) => ({ ...status, conditions: [{ type: "Ready", status: "False" }] })).step();
     world.step();
     expect(world.answer?.status.deletionPolicy).toBeUndefined();
     world.reports.clear();
@@ -57,8 +55,7 @@ describe("a Spoke that the fleet lets go", () => {
 
   test("can be kept after all: everything is deleted with it again", () => {
     const world = released();
-    world.change({ deletionPolicy: "Delete" });
-    world.settle();
+    world.change({ deletionPolicy: "Delete" }).settle();
     expect(others(world, everything)).toEqual([]);
     expect(patches(world)).toBe("[]");
     expect(world.answer?.status.deletionPolicy).toBeUndefined();
@@ -91,11 +88,10 @@ describe("a Spoke that the fleet lets go", () => {
     "leaves everything also when that is taken back while it goes, since a part of it has gone; protected: %s",
     (protection) => {
       const world = released({ deletionProtection: protection });
-      world.delete();
-      world.step();
+      world.delete().step();
       world.change({ deletionPolicy: "Delete" });
       // A step that can't be read says nothing of what becomes of it.
-      world.reports.set("bootstrap", (status) => ({ ...status, conditions: [{ type: "Ready", status: "False" }] }));
+      world.report("bootstrap", (status) => ({ ...status, conditions: [{ type: "Ready", status: "False" }] }));
       for (let step = 0; step < 60 && !world.gone; step += 1) {
         const answer = world.step();
         for (const [key, { manifest }] of answer.wanted)
@@ -109,36 +105,30 @@ describe("a Spoke that the fleet lets go", () => {
 
   test("does not go by a deletion that its protection held back before it was to be let go", () => {
     const world = running(spoke({ deletionProtection: true }));
-    world.delete();
-    world.step();
-    world.change(letGo);
-    world.settle();
+    world.delete().step();
+    world.change(letGo).settle();
     expect(world.gone).toBe(false);
     expect(world.answer?.status.deletionPolicy).toBe("Orphan");
     expect(world.condition("Deleting")).toMatchObject({ status: "False", reason: "Protected" });
-    world.change({ deletionPolicy: "Delete" });
-    world.settle();
+    world.change({ deletionPolicy: "Delete" }).settle();
     expect(others(world, everything)).toEqual([]);
-    world.change(letGo);
-    world.settle();
+    world.change(letGo).settle();
     // Withdrawn, and asked for again.
     world.spoke = { ...world.spoke, metadata: { ...world.spoke.metadata, annotations: {} } };
     world.settle();
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.gone).toBe(true);
   });
 
   test("keeps its management policies also on what can't be composed for a moment", () => {
     const world = released();
-    world.reports.set("vpc", (status) => ({ ...status, atProvider: {} }));
-    world.settle();
+    world.report("vpc", (status) => ({ ...status, atProvider: {} })).settle();
     expect(others(world, withoutDelete)).toEqual([]);
   });
 
   test("keeps access entries, which would only be found again", () => {
     const world = released();
-    world.reports.set("access-entry-helm-controller", (status) => ({
+    world.report("access-entry-helm-controller", (status) => ({
       ...status,
       atProvider: { ...(status["atProvider"] as object), createdAt: "2026-01-01T00:00:00Z" },
     }));
@@ -149,10 +139,8 @@ describe("a Spoke that the fleet lets go", () => {
 
   test("keeps both patches of its releases in the kubeconfig variant", () => {
     const world = new World(spoke(letGo), { settings: settings({ kubeConfig: "secret" }) });
-    world.change({ deletionPolicy: "Delete" });
-    world.settle();
-    world.change(letGo);
-    world.settle();
+    world.change({ deletionPolicy: "Delete" }).settle();
+    world.change(letGo).settle();
     const ofReleases = (at(world.object("bootstrap").spec, "patches") as { patch: string }[])
       .map(({ patch }) => JSON.parse(patch)[0])
       .filter(({ path }) => path === "/spec/patches");
@@ -164,16 +152,14 @@ describe("a Spoke that the fleet lets go", () => {
   });
 
   test("is not made when it comes like that: what is there would be made a second time", () => {
-    const world = new World(spoke(letGo));
-    world.settle();
+    const world = settled(spoke(letGo));
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "Released" });
     // An existing Spoke takes no spec.existing.
     expect(world.condition("SpecAccepted")?.message).toContain(
       "wait until this Spoke is gone, then put the folder back",
     );
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.gone).toBe(true);
   });
 });
@@ -183,10 +169,8 @@ test.each(["configMap", "secret"])(
   (kubeConfig) => {
     const world = new World(spoke(), { settings: settings({ kubeConfig }) });
     // A chain without rights of its own for Flux on the hub, which therefore keeps those to everything.
-    world.reports.set("bootstrap", (status) => ({ ...status, inventory: { entries: [] } }));
-    world.settle();
-    world.change(letGo);
-    world.settle();
+    world.report("bootstrap", (status) => ({ ...status, inventory: { entries: [] } })).settle();
+    world.change(letGo).settle();
     const rights = kubeConfig === "secret" ? ["access-policy-crossplane-eks"] : hubAdmin;
     for (const key of rights) expect(at(world.object(key).spec, "managementPolicies"), key).toBeUndefined();
     expect(world.answer?.status.deletionPolicy).toBe("Orphan");
@@ -203,8 +187,7 @@ describe("a Spoke of whose name there is a cluster in another VPC", () => {
   };
   const refused = (change: Record<string, unknown> = {}): World => {
     const world = new World(spoke(change));
-    world.reports.set("cluster", elsewhere);
-    world.settle();
+    world.report("cluster", elsewhere).settle();
     return world;
   };
 
@@ -222,7 +205,7 @@ describe("a Spoke of whose name there is a cluster in another VPC", () => {
 
   test("leaves all of it when it is removed, also what goes after the cluster", () => {
     for (const world of [refused(), new World(spoke())]) {
-      world.reports.set("cluster", elsewhere);
+      world.report("cluster", elsewhere);
       // Also when it is removed in the moment in which the cluster is found.
       for (let step = 0; step < 60 && !world.live.has("cluster"); step += 1) world.step();
       world.delete();
@@ -244,14 +227,13 @@ describe("a Spoke of whose name there is a cluster in another VPC", () => {
   test("can be let go, so that the cluster can be taken in", () => {
     const world = refused({ deletionProtection: true });
     expect(world.answer?.status.deletionPolicy).toBeUndefined();
-    world.change(letGo);
-    world.settle();
+    world.change(letGo).settle();
     expect(world.answer?.status.deletionPolicy).toBe("Orphan");
   });
 
   test("is like any other when the cluster is in its own VPC", () => {
     const world = new World(spoke());
-    world.reports.set("cluster", (status) => {
+    world.report("cluster", (status) => {
       const atProvider = status["atProvider"] as Record<string, object>;
       return { ...status, atProvider: { ...atProvider, vpcConfig: { ...atProvider["vpcConfig"], vpcId: "vpc-vpc" } } };
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { hub, spoke } from "./support/fixtures.ts";
-import { failing, running, World } from "./support/world.ts";
+import { failing, running, settled, World } from "./support/world.ts";
 
 const BLOCK = "100.64.0.0/16";
 const withPods = (network: object = {}) => spoke({ network: { podCidr: BLOCK, ...network } });
@@ -76,7 +76,7 @@ describe("a block of a spoke's VPC for pods", () => {
 
   test("is there before the VPC CNI, and so before the nodes", () => {
     const world = new World(withPods());
-    world.reports.set("pod-block", failing("The CIDR is restricted"));
+    world.report("pod-block", failing("The CIDR is restricted"));
     const { conditions } = world.settle();
     expect(conditions.find(({ type }) => type === "NetworkReady")?.message).toContain("The CIDR is restricted");
     expect(world.live.has("addon-vpc-cni")).toBe(false);
@@ -87,8 +87,7 @@ describe("a block of a spoke's VPC for pods", () => {
 
   test("goes after its subnets and before the VPC", () => {
     const world = running(withPods());
-    world.delete();
-    world.settle(80);
+    world.delete().settle(80);
     const order = ["cluster", "subnet-pod-0", "pod-block", "vpc"].map((key) => world.removed.indexOf(key));
     expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(world.live.size).toBe(0);
@@ -96,8 +95,7 @@ describe("a block of a spoke's VPC for pods", () => {
 
   test("is not the block that the pool gives the VPC", () => {
     const small = { ...hub, spokeCidrPool: "100.64.0.0/17" };
-    const world = new World(withPods({ podCidr: "100.64.0.0/18" }), { hub: small });
-    world.settle();
+    const world = settled(withPods({ podCidr: "100.64.0.0/18" }), { hub: small });
     expect(world.forProvider("vpc")["cidrBlock"]).toBe("100.64.64.0/18");
   });
 });

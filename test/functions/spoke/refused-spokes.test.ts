@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/base64.ts";
 import { hub, spoke } from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
+import { settled, World } from "./support/world.ts";
 
 const inAnalytics = {
   region: "eu-west-1",
@@ -41,14 +41,12 @@ describe("a Spoke that can't be had", () => {
       "spec.network.zones asks for 2 zones of eu-west-1, and the hub knows the zones of its own region us-east-1 only",
     ],
   ])("with %o is refused with a reason, and costs nothing", (change, reason, message) => {
-    const world = new World(spoke(change));
-    world.settle();
+    const world = settled(spoke(change));
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason });
     expect(world.condition("SpecAccepted")?.message).toContain(message);
     expect(world.answer).toMatchObject({ ready: false, status: { phase: "Refused" } });
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.gone).toBe(true);
   });
 
@@ -64,8 +62,7 @@ describe("a Spoke that can't be had", () => {
 
   it("is one with more zones than the region has for EKS", () => {
     const small = { ...hub, hubAvailabilityZones: ["us-east-1a", "us-east-1c"] };
-    const world = new World(spoke({ network: { zones: 3, natGateways: "single" } }), { hub: small });
-    world.settle();
+    const world = settled(spoke({ network: { zones: 3, natGateways: "single" } }), { hub: small });
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "ZonesUnknown" });
     expect(world.condition("SpecAccepted")?.message).toContain(
       "the hub found 2 zones of us-east-1 for EKS (us-east-1a, us-east-1c)",
@@ -73,16 +70,14 @@ describe("a Spoke that can't be had", () => {
   });
 
   it("recovers when it is corrected", () => {
-    const world = new World(spoke({ kubernetesVersion: "1.99" }));
-    world.settle();
+    const world = settled(spoke({ kubernetesVersion: "1.99" }));
     world.change({ kubernetesVersion: "1.36" });
     expect(world.settle().ready).toBe(true);
   });
 
   it("whose public endpoint would admit nobody gets none that admits everybody", () => {
     const island = { ...hub, hubEgressCidrs: [] };
-    const world = new World(spoke(), { hub: island });
-    world.settle();
+    const world = settled(spoke(), { hub: island });
     expect(world.condition("SpecAccepted")).toMatchObject({ reason: "EndpointUnreachable" });
     world.change({ endpoint: { public: true, publicAccessCidrs: ["5.6.7.0/24"], privateAccessCidrs: [] } });
     expect(world.settle().ready).toBe(true);
@@ -99,8 +94,7 @@ describe("a Spoke that can't be had", () => {
 
   it("because the hub names no role for Flux says which is missing", () => {
     const { helm_controller: _, ...identities } = hub.identities;
-    const world = new World(spoke(), { hub: { ...hub, identities } });
-    world.settle();
+    const world = settled(spoke(), { hub: { ...hub, identities } });
     expect(world.condition("SpecAccepted")).toMatchObject({ reason: "HubIdentityMissing" });
     expect(world.condition("SpecAccepted")?.message).toContain("helm_controller");
   });

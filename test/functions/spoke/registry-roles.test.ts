@@ -39,8 +39,7 @@ describe("a spoke of a fleet whose registry is Amazon ECR", () => {
   it("waits for the roles before anything is installed that pulls with them", () => {
     for (const role of Object.keys(pullers)) {
       const world = new World(fixtures.spoke(), { hub });
-      world.reports.set(`policy-${role}`, () => ({}));
-      world.settle();
+      world.report(`policy-${role}`, () => ({})).settle();
       expect(world.live.has("bootstrap"), role).toBe(false);
       world.reports.delete(`policy-${role}`);
       expect(world.settle().ready, role).toBe(true);

@@ -9,8 +9,7 @@ describe("a removal", () => {
   it.each(exampleNames)("takes everything down in order and lets the Spoke go as the last: %s", (name) => {
     const world = running({ ...example(name), spec: { ...example(name).spec, deletionProtection: false } });
     const before = [...world.live.keys()];
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.gone).toBe(true);
     expect(world.live.size).toBe(0);
     expect(world.removed.toSorted()).toEqual([...before, ...hubAdmin].sort());
@@ -21,8 +20,7 @@ describe("a removal", () => {
   it.each([1, 2, 4, 7, 11])("also takes down a spoke that was not finished, %i steps after its beginning", (steps) => {
     const world = new World(spoke());
     for (let step = 0; step < steps; step += 1) world.step();
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.gone).toBe(true);
     expect([...world.live]).toEqual([]);
   });
@@ -159,8 +157,7 @@ describe("a removal", () => {
     "leaves %s that is still being created the nodes on which its pods run, and takes it away before them",
     (_, key) => {
       const world = new World(spoke());
-      world.reports.set(key, creating);
-      world.settle();
+      world.report(key, creating).settle();
       world.stuck.add(key);
       world.delete();
       for (let step = 0; step < 20; step += 1) world.step();
@@ -225,8 +222,7 @@ describe("a removal", () => {
   it("does not happen to a protected Spoke, whatever was asked for before; the cluster is protected too", () => {
     const world = running(spoke({ deletionProtection: true }));
     expect(world.forProvider("cluster")["deletionProtection"]).toBe(true);
-    world.delete();
-    world.settle();
+    world.delete().settle();
     expect(world.removed).toEqual([]);
     expect(world.answer?.ready).toBe(true);
     expect(world.condition("Deleting")).toMatchObject({ status: "False", reason: "Protected" });
@@ -237,8 +233,7 @@ describe("a removal", () => {
 
   it("takes the protection off the cluster before the cluster goes", () => {
     const world = running(spoke({ deletionProtection: true }));
-    world.change({ deletionProtection: false });
-    world.delete();
+    world.change({ deletionProtection: false }).delete();
     world.stuck.add(nodeGroup);
     for (let step = 0; step < 8; step += 1) world.step();
     expect(world.forProvider("cluster")["deletionProtection"]).toBe(false);

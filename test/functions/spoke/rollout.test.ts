@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { rolloutEvents } from "../../../functions/spoke/rollout.ts";
 import { settings, spoke } from "./support/fixtures.ts";
-import { World } from "./support/world.ts";
+import { settled, World } from "./support/world.ts";
 
 const first = `ring/early@sha1:${"a".repeat(40)}`;
 const second = `ring/early@sha1:${"b".repeat(40)}`;
@@ -14,7 +14,7 @@ const inRing = (change: Record<string, unknown> = {}) => spoke({ ring: "early", 
 
 /** What Flux reports of the chain. */
 function flux(world: World, status: Record<string, unknown>): void {
-  world.reports.set("bootstrap", (reported) => ({ ...reported, ...status }));
+  world.report("bootstrap", (reported) => ({ ...reported, ...status }));
 }
 const applied = (revision: string) => ({ lastAttemptedRevision: revision, lastAppliedRevision: revision });
 /** Flux works on `next`, and had `done` before. */
@@ -39,8 +39,7 @@ const bootstrap = (world: World): KubeObject => world.object("bootstrap");
 describe("a spoke of a ring", () => {
   it("takes chain, tools and the bridge's revision from the ring's branch, and workloads from its environment's stage", () => {
     const stages = { dev: { gitRepository: "gitops-system-dev", gitopsWorkloadsRevision: "dev" } };
-    const world = new World(inRing(), { settings: settings({ stages }) });
-    world.settle();
+    const world = settled(inRing(), { settings: settings({ stages }) });
     expect(bootstrap(world).spec).toMatchObject({
       sourceRef: { kind: "GitRepository", name: "gitops-system-ring-early", namespace: "flux-system" },
     });

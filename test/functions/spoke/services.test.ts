@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { hub, spoke } from "./support/fixtures.ts";
-import { running, World } from "./support/world.ts";
+import { running, settled, type World } from "./support/world.ts";
 
 const withServices = (serviceIpv4Cidr: string, spec: object = {}) => spoke({ network: { serviceIpv4Cidr }, ...spec });
 const network = (world: World) => world.forProvider("cluster")["kubernetesNetworkConfig"];
@@ -20,8 +20,7 @@ describe("a block of a spoke's Services", () => {
 
   test("is not in the block that the pool gives the VPC", () => {
     const small = { ...hub, spokeCidrPool: "10.64.0.0/17" };
-    const world = new World(withServices("10.64.0.0/18"), { hub: small });
-    world.settle();
+    const world = settled(withServices("10.64.0.0/18"), { hub: small });
     expect(world.forProvider("vpc")["cidrBlock"]).toBe("10.64.64.0/18");
   });
 });

@@ -111,8 +111,7 @@ describe("node groups of a Spoke", () => {
       ...status,
       atProvider: { ...(status["atProvider"] as object), version: "1.34", releaseVersion: "1.34.1-20260901" },
     });
-    world.reports.set(gpuKey, old);
-    world.settle();
+    world.report(gpuKey, old).settle();
     expect(world.answer?.status.nodesKubernetesVersion).toBe("1.34");
     expect(world.answer?.status).not.toHaveProperty("nodesReleaseVersion");
     expect(world.answer?.status.nodeGroups).toEqual([
@@ -137,8 +136,7 @@ describe("node groups of a Spoke", () => {
       reason: "UpgradingNodes",
       message: "the control plane runs 1.35; the nodes of gpu follow, they run 1.34",
     });
-    world.reports.set(gpuKey, failing("InvalidParameterException: no", true));
-    world.settle();
+    world.report(gpuKey, failing("InvalidParameterException: no", true)).settle();
     expect(world.answer?.status.nodeGroups?.[1]).toMatchObject({ state: "Failing" });
   });
 
@@ -153,7 +151,7 @@ describe("node groups of a Spoke", () => {
   it("are replaced one by one: another type of one group leaves the others alone", () => {
     const world = running(withGroups({ name: "nodes" }, gpu, batch));
     const other = keyOf("gpu", ["g5.xlarge"], "AL2023_x86_64_NVIDIA");
-    world.reports.set(other, creating);
+    world.report(other, creating);
     change(world, { name: "nodes" }, { ...gpu, instanceTypes: ["g5.xlarge"] }, batch);
     world.settle();
     expect(ofNodes(world)).toEqual(expect.arrayContaining([gpuKey, other]));
@@ -207,8 +205,7 @@ describe("node groups of a Spoke", () => {
 
   it("bring CoreDNS and the bootstrap chain only when the nodes of one without taints are there", () => {
     const world = new World(withGroups(gpu, { name: "nodes" }));
-    world.reports.set(nodeGroup, creating);
-    world.settle();
+    world.report(nodeGroup, creating).settle();
     expect(world.live.has(gpuKey)).toBe(true);
     expect(["addon-coredns", "addon-aws-ebs-csi-driver", "bootstrap"].filter((key) => world.live.has(key))).toEqual([]);
     world.reports.clear();

@@ -59,8 +59,7 @@ describe("a transit gateway of the company", () => {
       transitGatewayDefaultRouteTablePropagation: value,
     });
     expect(world.forProvider("transit-gateway")).toMatchObject(tables(true));
-    world.reports.set("transit-gateway", () => ({ atProvider: tables(false) }));
-    world.settle();
+    world.report("transit-gateway", () => ({ atProvider: tables(false) })).settle();
     expect(world.forProvider("transit-gateway")).toMatchObject(tables(false));
   });
 
@@ -74,12 +73,10 @@ describe("a transit gateway of the company", () => {
 
   test("has routes once the attachment exists, and nodes once the routes do", () => {
     const world = new World(egress());
-    world.reports.set("transit-gateway", creating);
-    world.settle();
+    world.report("transit-gateway", creating).settle();
     expect(own(world)).toEqual(["transit-gateway"]);
     world.reports.clear();
-    world.reports.set("route-private-1-to-0-0-0-0-0", failing(refusal));
-    world.settle();
+    world.report("route-private-1-to-0-0-0-0-0", failing(refusal)).settle();
     expect(nodeGroupOf(world)).toBeUndefined();
     world.reports.clear();
     expect(world.settle().ready).toBe(true);
@@ -88,8 +85,7 @@ describe("a transit gateway of the company", () => {
 
   test("is named in the condition, with the command of its owner, while the attachment waits for acceptance", () => {
     const world = new World(attached(["10.0.0.0/8"]));
-    world.reports.set("route-private-0-to-10-0-0-0-8", creating);
-    world.settle();
+    world.report("route-private-0-to-10-0-0-0-8", creating).settle();
     expect(networkReady(world)).toEqual({
       type: "NetworkReady",
       status: "False",
@@ -100,8 +96,7 @@ describe("a transit gateway of the company", () => {
         `accept-transit-gateway-vpc-attachment --region us-east-1 --transit-gateway-attachment-id ${ATTACHMENT}`,
     });
     expect(world.answer?.status.phase).toBe("Network");
-    world.reports.set("route-private-0-to-10-0-0-0-8", failing(refusal));
-    world.settle();
+    world.report("route-private-0-to-10-0-0-0-8", failing(refusal)).settle();
     expect(networkReady(world)).toMatchObject({
       reason: "AttachmentPending",
       message: expect.stringContaining("aws ec2 accept-transit-gateway-vpc-attachment"),
@@ -136,8 +131,7 @@ describe("a transit gateway of the company", () => {
     ],
   ])("that can't be attached is explained: %s", (message, reason) => {
     const world = new World(attached(["10.0.0.0/8"]));
-    world.reports.set("transit-gateway", failing(message));
-    world.settle();
+    world.report("transit-gateway", failing(message)).settle();
     expect(networkReady(world)?.reason).toBe(reason);
     expect(own(world)).toEqual(["transit-gateway"]);
   });
@@ -164,8 +158,7 @@ describe("a transit gateway of the company", () => {
 
   test("is left after the cluster: first the routes, then the attachment, then the subnets", () => {
     const world = running(attached(["10.0.0.0/8"]));
-    world.delete();
-    world.settle(80);
+    world.delete().settle(80);
     const order = ["cluster", "route-private-0-to-10-0-0-0-8", "transit-gateway", "subnet-private-0", "vpc"];
     const places = order.map((key) => world.removed.indexOf(key));
     expect(places).toEqual([...places].sort((a, b) => a - b));

@@ -11,7 +11,7 @@ const requested = (world: World) => ({
 
 /** AWS reports another version than the one that the hub requested. */
 const inAws = (world: World, version: string): void => {
-  world.reports.set("cluster", (status) => ({
+  world.report("cluster", (status) => ({
     ...status,
     atProvider: { ...(status["atProvider"] as object), version },
   }));
@@ -23,8 +23,7 @@ describe("an upgrade", () => {
     const world = running(spoke());
     const tell = (key: string) => world.reports.set(key, () => structuredClone(world.object(key).status) as never);
     for (const key of ["cluster", "addon-coredns", nodeGroup]) tell(key);
-    world.change({ kubernetesVersion: "1.36" });
-    world.settle();
+    world.change({ kubernetesVersion: "1.36" }).settle();
     expect(world.forProvider("cluster")).toMatchObject({ version: "1.36" });
     expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.35" });
     expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.3-eksbuild.21" });
@@ -32,12 +31,14 @@ describe("an upgrade", () => {
     expect(world.answer).toMatchObject({ ready: false, status: { phase: "Upgrading", kubernetesVersion: "1.35" } });
 
     world.reports.delete("cluster");
+
     world.settle();
     expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.36.0-eksbuild.21" });
     expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.35" });
     expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingAddons" });
 
     world.reports.delete("addon-coredns");
+
     world.settle();
     expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.36" });
     expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingNodes" });
@@ -52,8 +53,7 @@ describe("an upgrade", () => {
     const world = running(spoke({ kubernetesVersion: "1.34" }), {
       settings: settings({ kubernetesVersions: supported }),
     });
-    world.change({ kubernetesVersion: "1.36" });
-    world.step();
+    world.change({ kubernetesVersion: "1.36" }).step();
     expect(world.forProvider("cluster")["version"]).toBe("1.35");
     expect(world.settle()).toMatchObject({ ready: true, status: { kubernetesVersion: "1.36" } });
   });
@@ -99,8 +99,7 @@ describe("an upgrade", () => {
     expect(world.settle().ready).toBe(true);
     expect(requested(world)).toEqual({ recorded: "1.35" });
 
-    world.change({ kubernetesVersion: "1.36" });
-    world.settle();
+    world.change({ kubernetesVersion: "1.36" }).settle();
     expect(requested(world)).toEqual({ enforced: "1.36" });
     expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingControlPlane" });
     world.reports.delete("cluster");
@@ -117,8 +116,7 @@ describe("an upgrade", () => {
 
   it("stays where it is when the next version is not supported", () => {
     const world = running(spoke({ kubernetesVersion: "1.37" }));
-    world.change({ kubernetesVersion: "1.38" });
-    world.settle();
+    world.change({ kubernetesVersion: "1.38" }).settle();
     expect(requested(world)).toEqual({ recorded: "1.37" });
     expect(world.condition("SpecAccepted")).toMatchObject({
       status: "False",

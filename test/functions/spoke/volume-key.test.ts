@@ -54,8 +54,7 @@ describe("a company's key for volumes", () => {
 
   it("delays the add-on until the role of the EBS CSI driver may use it", () => {
     const world = new World(spoke({ volumeKey: key("1") }), { hub });
-    world.reports.set("policy-aws-ebs-csi-driver", () => ({}));
-    world.settle();
+    world.report("policy-aws-ebs-csi-driver", () => ({})).settle();
     expect([...world.live.keys()]).not.toContain("addon-aws-ebs-csi-driver");
     world.reports.delete("policy-aws-ebs-csi-driver");
     expect(world.settle().ready).toBe(true);
@@ -79,8 +78,7 @@ describe("a company's key for volumes", () => {
     [fixtures.hub, `${key("1")} is none of the keys that the fleet's IAM policies allow in us-east-1: there are none`],
     [hubWith(key("2")), `us-east-1: ${key("2")}. Add it to volumeKeys of the hub's stack`],
   ])("is rejected where the stack doesn't name it", (of, message) => {
-    const world = new World(spoke({ volumeKey: key("1") }), { hub: of });
-    world.settle();
+    const world = settled(spoke({ volumeKey: key("1") }), { hub: of });
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "VolumeKeyNotAllowed" });
     expect(world.condition("SpecAccepted")?.message).toContain(message);
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
@@ -100,15 +98,13 @@ describe("a company's key for volumes", () => {
       spokePlaces: { ...hub.spokePlaces, [other]: { ...place, volumeKeys } },
     });
     expect(keysOfNodes(settled(spoke({ ...placed, volumeKey: own }), { hub: at([own]) }))).toEqual([own]);
-    const world = new World(spoke({ ...placed, volumeKey: own }), { hub: at([]) });
-    world.settle();
+    const world = settled(spoke({ ...placed, volumeKey: own }), { hub: at([]) });
     expect(world.condition("SpecAccepted")?.message).toContain("to volumeKeys of the stack in infra/account");
   });
 
   it("stays that of before while a new one is rejected", () => {
     const world = running(spoke({ volumeKey: key("1") }), { hub });
-    world.change({ volumeKey: key("9") });
-    world.settle();
+    world.change({ volumeKey: key("9") }).settle();
     expect(world.condition("SpecAccepted")?.reason).toBe("VolumeKeyNotAllowed");
     expect(keysOfNodes(world)).toEqual([key("1")]);
     expect(bridge(world)["volume_kms_key_arn"]).toBe(key("1"));

@@ -40,26 +40,29 @@ export class Story {
   }
 
   /** A commit on the hub's branch; with `content` it has the same for rings as another. */
-  commit(name: string, content = name): void {
+  commit(name: string, content = name): this {
     this.#main.push({ commit: id(name), content });
+    return this;
   }
 
   /** A commit on a ring's branch that the hub's branch lacks. */
-  push(ring: string, name: string): void {
+  push(ring: string, name: string): this {
     this.#pushed.set(id(name), name);
     this.tips.set(ring, id(name));
+    return this;
   }
 
-  spoke(name: string, change: Partial<SpokeState>): void {
+  spoke(name: string, change: Partial<SpokeState>): this {
     const fresh = {
       ...{ name, ring: "", created: this.now, isReady: true, unreadySince: undefined, unsynced: undefined },
       ...{ phase: "Ready", message: undefined, takes: {}, rollout: {} },
     };
     this.spokes.set(name, { ...fresh, ...this.spokes.get(name), ...change });
+    return this;
   }
 
   /** Flux fetches a ring's commit and applies its Composition on the hub. */
-  fetch(ring: string): void {
+  fetch(ring: string): this {
     const revision = `ring/${ring}@sha1:${this.tips.get(ring)}`;
     const known = this.states.get(ring)?.revisions ?? [];
     const name = `spoke-${ring}-${this.tips.get(ring)?.slice(0, 7)}`;
@@ -68,35 +71,40 @@ export class Story {
     const before = this.states.get(ring)?.source;
     const since = before?.revision === revision ? before.since : this.now;
     this.states.set(ring, { revisions, sync, source: { uid: `uid-${ring}`, revision, since, failure: undefined } });
+    return this;
   }
 
   /** Flux and Crossplane bring a ring's commit to its spokes, but for those that are named. */
-  arrive(ring: string, ...without: readonly string[]): void {
+  arrive(ring: string, ...without: readonly string[]): this {
     this.fetch(ring);
     for (const spoke of this.spokes.values())
       if (spoke.ring === ring && !without.includes(spoke.name)) this.heal(spoke.name);
+    return this;
   }
 
   /** A spoke has what its ring has, from now on. */
-  heal(name: string): void {
+  heal(name: string): this {
     const { ring = "" } = this.spokes.get(name) ?? {};
     const { revisions, source } = this.states.get(ring) ?? {};
     const { revision } = source ?? {};
     const healthySince = new Date(this.now).toISOString();
     const rollout = { ring, healthySince, composition: revisions?.[0]?.name, revision } as SpokeState["rollout"];
     this.spoke(name, { isReady: true, phase: "Ready", rollout });
+    return this;
   }
 
   /** A spoke fails with what its ring has; Flux has tried that. */
-  fail(name: string, message = "the step tools fails"): void {
+  fail(name: string, message = "the step tools fails"): this {
     const { healthySince: _, next: __, ...rollout } = this.spokes.get(name)?.rollout ?? {};
     const tried = this.states.get(this.spokes.get(name)?.ring ?? "")?.source?.revision;
     const next = tried === undefined || tried === rollout.revision ? {} : { next: tried };
     this.spoke(name, { isReady: false, phase: "Failing", message, rollout: { ...rollout, ...next } });
+    return this;
   }
 
-  pass(minutes: number): void {
+  pass(minutes: number): this {
     this.now += minutes * minute;
+    return this;
   }
 
   get history(): History {
@@ -190,8 +198,7 @@ export function runAndArrive(story: Story, ring: string): string[] {
 
 /** Canary has b, which waits for nothing any more. */
 export function withB(policy = threeRings): Story {
-  const story = threeHealthy(policy);
-  story.commit("b");
+  const story = threeHealthy(policy).commit("b");
   runAndArrive(story, "canary");
   return story;
 }

@@ -52,7 +52,6 @@ export class World {
   readonly live = new Map<string, Live>();
   /** Keys in the order in which they vanished. */
   readonly removed: string[] = [];
-  /** Overrides what a provider reports of a key. */
   readonly reports = new Map<string, (status: Status) => Status>();
   readonly stuck = new Set<string>();
   chain: KubeObject[] = [];
@@ -155,17 +154,25 @@ export class World {
     });
   }
 
-  change(spec: Record<string, unknown>): void {
+  change(spec: Record<string, unknown>): this {
     const { metadata } = this.spoke;
     const generation = (metadata.generation ?? 1) + 1;
     this.spoke = { ...this.spoke, metadata: { ...metadata, generation }, spec: { ...this.spoke.spec, ...spec } };
+    return this;
   }
 
   /** Somebody deletes the Spoke: the guard refuses, and Crossplane notes the attempt. */
-  delete(): void {
+  delete(): this {
     const { metadata } = this.spoke;
     const annotations = { ...metadata.annotations, "usage.crossplane.io/deletion-attempt-with-policy": "Background" };
     this.spoke = { ...this.spoke, metadata: { ...metadata, annotations } };
+    return this;
+  }
+
+  /** Overrides what a provider reports of a key. */
+  report(key: string, change: (status: Status) => Status): this {
+    this.reports.set(key, change);
+    return this;
   }
 
   object(key: string): KubeObject {
