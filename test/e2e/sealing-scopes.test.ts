@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readBridgeData } from "../../lib/bridge.ts";
 import { serviceAccountTrust } from "../../lib/iam/trust.ts";
 import { spoke } from "../functions/spoke/support/fixtures.ts";
-import { World } from "../functions/spoke/support/world.ts";
+import { settled } from "../functions/spoke/support/world.ts";
 import { outcome } from "../support/process.ts";
 import { account, outputs } from "./support/fleet.ts";
 import { actingAs } from "./support/identity.ts";
@@ -23,8 +23,7 @@ describe("External Secrets of a spoke", () => {
 
   /** AWS clients with the role that the function composes for a Spoke, but for a service account of the hub. */
   async function reader(name: string, sealing: "cluster" | "environment") {
-    const world = new World(spoke({ sealing, environment: "prod" }, name), { hub: readBridgeData(bridge) });
-    world.settle();
+    const world = settled(spoke({ sealing, environment: "prod" }, name), { hub: readBridgeData(bridge) });
     const { permissionsBoundary, tags } = world.forProvider("role-external-secrets") as {
       permissionsBoundary: string;
       tags: Record<string, string>;
