@@ -187,7 +187,7 @@ describe("a stack with keys of a company for volumes", () => {
   const key = (id: number) => `arn:aws:kms:eu-central-1:222222222222:key/${id}234abcd-12ab-34cd-56ef-1234567890ab`;
 
   it("encrypts the hub's nodes with the first, and lets roles of spokes use all of them", async () => {
-    const made = await runStack("dev", { "eks-gitops-fleet:volumeKeys": JSON.stringify([key(1), key(2)]) });
+    const made = await runStack("dev", { volumeKeys: JSON.stringify([key(1), key(2)]) });
     const inputs = (name: string) => made.resources.find((each) => each.name === name)?.inputs ?? {};
     const [disk] = inputs("hub-nodes-template")["blockDeviceMappings"];
     expect(disk.ebs).toMatchObject({ encrypted: "true", kmsKeyId: key(1) });
@@ -202,7 +202,7 @@ describe("a stack with keys of a company for volumes", () => {
 describe("a stack with a key of a company for logs", () => {
   it("encrypts the hub's log group", async () => {
     const logKey = "arn:aws:kms:eu-central-1:222222222222:key/1234abcd-12ab-34cd-56ef-1234567890ab";
-    const made = await runStack("dev", { "eks-gitops-fleet:logKey": logKey });
+    const made = await runStack("dev", { logKey: logKey });
     expect(made.resources.find(({ name }) => name === "hub-logs")?.inputs["kmsKeyId"]).toBe(logKey);
   });
 });
@@ -211,7 +211,7 @@ describe("a stack with tags of a company", () => {
   const tags = { "cost-center": "4711", owner: "platform" };
 
   it("has them on everything that has the fleet's, under these, and tells Git of them", async () => {
-    const made = await runStack("dev", { "eks-gitops-fleet:tags": JSON.stringify(tags) });
+    const made = await runStack("dev", { tags: JSON.stringify(tags) });
     const fleets = one("dev", "aws:kms/key:Key::secrets-key").inputs["tags"] as object;
     const tagged = made.resources.filter(({ inputs }) => "fleet.internal/fleet" in Object(inputs["tags"]));
     const before = run("dev").resources.filter(({ inputs }) => "fleet.internal/fleet" in Object(inputs["tags"]));
@@ -234,14 +234,14 @@ describe("a stack with the boundary of a company", () => {
 
   it("has its statements in every boundary of spokes, add-ons, applications and Cluster API, and it on every role", async () => {
     const { resources } = await runStack("dev", {
-      "eks-gitops-fleet:permissionsBoundary": boundary,
-      "eks-gitops-fleet:boundaryStatements": JSON.stringify([denial]),
-      "eks-gitops-fleet:addonPermissions": '[{"actions":["route53:ListHostedZones"]}]',
-      "eks-gitops-fleet:clusterApi": "true",
-      "eks-gitops-fleet:metrics": "amp",
-      "eks-gitops-fleet:grafana": "amg",
-      "eks-gitops-fleet:argocdSpokes": "true",
-      "eks-gitops-fleet:argocdClusterSecret": "true",
+      permissionsBoundary: boundary,
+      boundaryStatements: JSON.stringify([denial]),
+      addonPermissions: '[{"actions":["route53:ListHostedZones"]}]',
+      clusterApi: "true",
+      metrics: "amp",
+      grafana: "amg",
+      argocdSpokes: "true",
+      argocdClusterSecret: "true",
     });
     const ofType = (type: string) => resources.filter((resource) => resource.type === type);
     const statements = new Map(
@@ -258,13 +258,13 @@ describe("a stack with a path for roles", () => {
 
   it("gives it to every role, names no role of the fleet without it, and tells Git of it", async () => {
     const { resources, outputs } = await runStack("dev", {
-      "eks-gitops-fleet:rolePath": path,
-      "eks-gitops-fleet:clusterApi": "true",
-      "eks-gitops-fleet:metrics": "amp",
-      "eks-gitops-fleet:grafana": "amg",
-      "eks-gitops-fleet:argocdSpokes": "true",
-      "eks-gitops-fleet:argocdClusterSecret": "true",
-      "eks-gitops-fleet:accounts": '[{"id":"111122223333","scopes":["dev"]}]',
+      rolePath: path,
+      clusterApi: "true",
+      metrics: "amp",
+      grafana: "amg",
+      argocdSpokes: "true",
+      argocdClusterSecret: "true",
+      accounts: '[{"id":"111122223333","scopes":["dev"]}]',
     });
     const roles = resources.filter(({ type }) => type === "aws:iam/role:Role");
     expect(roles.length).toBeGreaterThan(8);
@@ -278,18 +278,18 @@ describe("a stack with a path for roles", () => {
 
 describe("a stack with private mirrors", () => {
   const credential = {
-    "eks-gitops-fleet:pullSecret": '{"auths":{"registry.example":{"username":"fleet","password":"t0ps3cret"}}}',
-    "eks-gitops-fleet:chartsPassword": "t0ps3cret",
+    pullSecret: '{"auths":{"registry.example":{"username":"fleet","password":"t0ps3cret"}}}',
+    chartsPassword: "t0ps3cret",
   };
   const mirrored = () =>
     runStack(
       "dev",
       {
         ...credential,
-        "eks-gitops-fleet:chartsRegistry": "https://charts.example",
-        "eks-gitops-fleet:chartsUsername": "fleet",
-        "eks-gitops-fleet:imagesRegistry": "registry.example/mirror",
-        "eks-gitops-fleet:packagesRegistry": "registry.example/mirror",
+        chartsRegistry: "https://charts.example",
+        chartsUsername: "fleet",
+        imagesRegistry: "registry.example/mirror",
+        packagesRegistry: "registry.example/mirror",
       },
       Object.keys(credential),
     );
@@ -343,16 +343,13 @@ describe("a stack with private mirrors", () => {
       return secrets.includes("repositoryOpts.password") ? { ...copy, repositoryOpts: {} } : copy;
     });
     expect(JSON.stringify(plain)).not.toContain("t0ps3cret");
-    expect(JSON.stringify(plain)).not.toContain(
-      Buffer.from(credential["eks-gitops-fleet:pullSecret"]).toString("base64"),
-    );
+    expect(JSON.stringify(plain)).not.toContain(Buffer.from(credential.pullSecret).toString("base64"));
   });
 });
 
 describe("a stack with Amazon ECR as the only registry", () => {
   const registry = "111111111111.dkr.ecr.us-east-1.amazonaws.com/mirror";
-  const pulling = (change: Record<string, string> = {}) =>
-    runStack("dev", { "eks-gitops-fleet:registry": registry, ...change });
+  const pulling = (change: Record<string, string> = {}) => runStack("dev", { registry: registry, ...change });
   const rolesOf = ({ resources }: Run) =>
     resources.filter(({ type }) => type === "aws:iam/role:Role").map(({ inputs }) => String(inputs["name"]));
 
@@ -411,7 +408,7 @@ describe("a stack with Amazon ECR as the only registry", () => {
   });
 
   it("restarts the pods where they get the roles by EKS Pod Identity, which has an association for each", async () => {
-    const { resources } = await pulling({ "eks-gitops-fleet:hubWorkloadIdentity": "pod-identity" });
+    const { resources } = await pulling({ hubWorkloadIdentity: "pod-identity" });
     const associated = resources
       .filter(({ type }) => type === "aws:eks/podIdentityAssociation:PodIdentityAssociation")
       .map(({ inputs }) => inputs["serviceAccount"]);
@@ -425,7 +422,7 @@ describe("a stack with Amazon ECR as the only registry", () => {
 
 describe("a stack whose Git host tells of pushes", () => {
   const called = (stack: string, change: Record<string, string> = {}) =>
-    runStack(stack, { "eks-gitops-fleet:gitReceiver": "github", ...change });
+    runStack(stack, { gitReceiver: "github", ...change });
   const found = ({ resources }: Run, name: string) => resources.find((resource) => id(resource) === name);
   const token = "random:index/randomPassword:RandomPassword::hub-receiver-password";
   const path = (text: string) => `/hook/${createHash("sha256").update(text).digest("hex")}`;
@@ -459,7 +456,7 @@ describe("a stack whose Git host tells of pushes", () => {
   });
 
   it("makes another token and path with another generation, also where keys are protected", async () => {
-    const made = await called("prod", { "eks-gitops-fleet:gitReceiverGeneration": "2" });
+    const made = await called("prod", { gitReceiverGeneration: "2" });
     expect(found(made, token)).toMatchObject({ inputs: { keepers: { generation: "2" } }, protect: false });
     expect(found(made, "aws:secretsmanager/secret:Secret::hub-receiver-secret")).toMatchObject({ protect: false });
   });
@@ -482,10 +479,7 @@ describe("a stack whose Git host tells of pushes", () => {
     ["github", "", "10m"],
     ["github", "30s", "30s"],
   ])("with gitReceiver %s and gitInterval '%s' polls every %s", async (gitReceiver, gitInterval, interval) => {
-    const made = await called("dev", {
-      "eks-gitops-fleet:gitReceiver": gitReceiver,
-      "eks-gitops-fleet:gitInterval": gitInterval,
-    });
+    const made = await called("dev", { gitReceiver: gitReceiver, gitInterval: gitInterval });
     const source = "kubernetes:source.toolkit.fluxcd.io/v1:GitRepository::gitops-system-repository";
     expect(found(made, source)?.inputs["spec"].interval).toBe(interval);
   });
@@ -500,7 +494,7 @@ describe("a stack whose Git host tells of pushes", () => {
 
 describe("a stack with sealing keys of the hub's own", () => {
   const keys = (scopes: string[]) => ({
-    "eks-gitops-fleet:sealingKeys": JSON.stringify(scopes.map((scope) => ({ scope, generation: "1", active: true }))),
+    sealingKeys: JSON.stringify(scopes.map((scope) => ({ scope, generation: "1", active: true }))),
   });
   const readable = ({ resources }: Run): string[] => {
     const policies = resources.filter(({ inputs }) => JSON.stringify(inputs["policy"] ?? "").includes("ReadSecrets"));
@@ -535,12 +529,12 @@ describe("a stack with sealing keys of a state that was lost", () => {
   const certificate = rootCertificates[0] ?? "";
   const scopes = ["dev", "staging", "cluster-hub"];
   const config = {
-    "eks-gitops-fleet:sealingKeys": JSON.stringify(scopes.map((scope) => ({ scope, generation: "2", active: true }))),
-    "eks-gitops-fleet:formerSealingKeys": JSON.stringify(
+    sealingKeys: JSON.stringify(scopes.map((scope) => ({ scope, generation: "2", active: true }))),
+    formerSealingKeys: JSON.stringify(
       scopes.map((scope) => ({ scope, generation: "1", arn: arnOf(scope), certificate })),
     ),
   };
-  const elsewhere = { "eks-gitops-fleet:accounts": JSON.stringify([{ id: other, scopes: ["dev"] }]) };
+  const elsewhere = { accounts: JSON.stringify([{ id: other, scopes: ["dev"] }]) };
   let made: Run;
   beforeAll(async () => {
     made = await runStack("dev", { ...config, ...elsewhere });
@@ -603,13 +597,10 @@ describe("a stack with sealing keys of a state that was lost", () => {
 describe("a stack that permits add-ons something", () => {
   it("has a boundary for their roles, which Crossplane may give and the bridge tells of; by default there is none", async () => {
     const actions = ["route53:ListHostedZones"];
-    const { resources } = await runStack("dev", { "eks-gitops-fleet:addonPermissions": JSON.stringify([{ actions }]) });
+    const { resources } = await runStack("dev", { addonPermissions: JSON.stringify([{ actions }]) });
     const boundary = resources.find(({ name }) => name === "addon-boundary-policy");
     expect(boundary?.inputs["name"]).toBe("fleet-dev-addon-boundary");
-    expect(readPolicy(boundary?.inputs["policy"]).Statement[0]).toMatchObject({
-      Action: actions,
-      Resource: ["*"],
-    });
+    expect(readPolicy(boundary?.inputs["policy"]).Statement[0]).toMatchObject({ Action: actions, Resource: ["*"] });
     const policyOf = ({ resources: all }: Pick<Run, "resources">) =>
       JSON.stringify(all.find(({ name }) => name === "crossplane-iam-policy")?.inputs["policy"]);
     expect(policyOf({ resources })).toContain(":policy/fleet-dev-addon-boundary");
@@ -621,12 +612,12 @@ describe("a stack that permits add-ons something", () => {
 describe("a stack whose spokes may be in other accounts", () => {
   const other = "333333333333";
   const config = {
-    "eks-gitops-fleet:accounts": JSON.stringify([
+    accounts: JSON.stringify([
       { id: other, regions: ["eu-west-1"], scopes: ["dev", "cluster-blue"] },
       { id: "555555555555", scopes: ["staging"] },
     ]),
-    "eks-gitops-fleet:spokeRegions": JSON.stringify(["eu-west-2"]),
-    "eks-gitops-fleet:sealingKeys": JSON.stringify([
+    spokeRegions: JSON.stringify(["eu-west-2"]),
+    sealingKeys: JSON.stringify([
       ...["dev", "staging", "cluster-blue", "cluster-green", "cluster-hub"].map((scope) => ({
         scope,
         generation: "1",
@@ -787,17 +778,14 @@ describe("the places of spokes", () => {
 
 describe("a stack with metrics", () => {
   it("has alerts with the ends of its own sealing keys and the quotas that were raised", async () => {
-    const { resources } = await runStack("dev", {
-      "eks-gitops-fleet:metrics": "amp",
-      "eks-gitops-fleet:serviceQuotas": '{"vpcs":20}',
-    });
+    const { resources } = await runStack("dev", { metrics: "amp", serviceQuotas: '{"vpcs":20}' });
     const rules = resources.find(({ type }) => type === "aws:amp/ruleGroupNamespace:RuleGroupNamespace");
     const sealingKeyEnds = { dev: "2036-01-31T00:00:00Z" };
     expect(rules?.inputs["data"]).toBe(alertRules({ serviceQuotas: { vpcs: 20 }, sealingKeyEnds }));
   });
 
   it("makes a workspace that the bridge tells of and add-ons may write to; by default there is none", async () => {
-    const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:metrics": "amp" });
+    const { resources, outputs } = await runStack("dev", { metrics: "amp" });
     const [workspace] = resources.filter(({ type }) => type === "aws:amp/workspace:Workspace");
     expect(workspace?.inputs).toMatchObject({ alias: "fleet-dev", tags: { "fleet.internal/fleet": "fleet-dev" } });
     const boundary = resources.find(({ name }) => name === "addon-boundary-policy");
@@ -811,7 +799,7 @@ describe("a stack with metrics", () => {
   });
 
   it("has a role for the hub's own agent, which writes to the workspace and does nothing else; by default there is none", async () => {
-    const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:metrics": "amp" });
+    const { resources, outputs } = await runStack("dev", { metrics: "amp" });
     const data = outputs["bridgeData"] as Record<string, string>;
     expect(data).toMatchObject({
       prometheus_iam_role_arn: expect.stringMatching(/:role\/fleet-dev-hub-prometheus$/),
@@ -829,7 +817,7 @@ describe("a stack with metrics", () => {
 
 describe("a stack whose Cluster API makes clusters", () => {
   it("has a role for its AWS provider, a boundary for the roles that it makes, a key for its clusters, and tells the bridge; by default there is none", async () => {
-    const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:clusterApi": "true" });
+    const { resources, outputs } = await runStack("dev", { clusterApi: "true" });
     const data = outputs["bridgeData"] as Record<string, string>;
     expect(data).toMatchObject({
       cluster_api_iam_role_arn: expect.stringMatching(/:role\/fleet-dev-hub-cluster-api$/),
@@ -878,14 +866,9 @@ describe("a stack whose Cluster API makes clusters", () => {
 });
 
 describe("a stack whose pods get their roles by EKS Pod Identity", () => {
-  const others = {
-    "eks-gitops-fleet:argocdClusterSecret": "true",
-    "eks-gitops-fleet:argocdSpokes": "true",
-    "eks-gitops-fleet:clusterApi": "true",
-    "eks-gitops-fleet:metrics": "amp",
-  };
+  const others = { argocdClusterSecret: "true", argocdSpokes: "true", clusterApi: "true", metrics: "amp" };
   const withPods = (change: Record<string, string> = {}) =>
-    runStack("dev", { "eks-gitops-fleet:hubWorkloadIdentity": "pod-identity", ...change });
+    runStack("dev", { hubWorkloadIdentity: "pod-identity", ...change });
   const agent = "aws:eks/addon:Addon::hub-nodes-pod-identity-agent";
   const association = "aws:eks/podIdentityAssociation:PodIdentityAssociation";
   const found = ({ resources }: Run, key: string) => resources.find((resource) => id(resource) === key);
@@ -908,10 +891,7 @@ describe("a stack whose pods get their roles by EKS Pod Identity", () => {
         tags: { "fleet.internal/fleet": "fleet-dev", "fleet.internal/cluster": "hub", environment: "dev" },
       })),
     );
-    const elsewhere = await withPods({
-      ...others,
-      "eks-gitops-fleet:argocdRoleArn": "arn:aws:iam::333333333333:role/argocd",
-    });
+    const elsewhere = await withPods({ ...others, argocdRoleArn: "arn:aws:iam::333333333333:role/argocd" });
     const names = elsewhere.resources.filter(({ type }) => type === association).map(({ name }) => name);
     expect(names).not.toContain("argocd-secrets-pods");
     expect(JSON.stringify(roleOf(elsewhere, "argocd-secrets"))).not.toContain("pods.eks");
@@ -999,9 +979,9 @@ describe("a stack whose pods get their roles by EKS Pod Identity", () => {
 describe("a stack whose Argo CD acts on spokes", () => {
   it("has a role for Argo CD's controller that assumes one other role, which only it assumes and which may do nothing in AWS; by default there is none", async () => {
     const { resources, outputs } = await runStack("dev", {
-      "eks-gitops-fleet:argocdClusterSecret": "true",
-      "eks-gitops-fleet:argocdSpokes": "true",
-      "eks-gitops-fleet:argocdNamespace": "cd",
+      argocdClusterSecret: "true",
+      argocdSpokes: "true",
+      argocdNamespace: "cd",
     });
     const data = outputs["bridgeData"] as Record<string, string>;
     expect(data).toMatchObject({
@@ -1033,9 +1013,9 @@ describe("a stack whose Argo CD acts on spokes", () => {
   it("has for an Argo CD elsewhere a role that writes the fleet's secrets for it, and no other, and a store that uses it", async () => {
     const elsewhere = "arn:aws:iam::111111111111:role/argocd";
     const { resources, outputs } = await runStack("dev", {
-      "eks-gitops-fleet:argocdClusterSecret": "true",
-      "eks-gitops-fleet:argocdSpokes": "true",
-      "eks-gitops-fleet:argocdRoleArn": elsewhere,
+      argocdClusterSecret: "true",
+      argocdSpokes: "true",
+      argocdRoleArn: elsewhere,
     });
     const data = outputs["bridgeData"] as Record<string, string>;
     expect(data).toMatchObject({
@@ -1124,11 +1104,11 @@ describe("a stack whose Argo CD acts on spokes", () => {
 
   it("tells Argo CD that it has rights in its own namespace of the hub only; without a role for spokes it tells of no limit", async () => {
     const ofHub = async (more: Record<string, string>) => {
-      const { resources } = await runStack("dev", { "eks-gitops-fleet:argocdClusterSecret": "true", ...more });
+      const { resources } = await runStack("dev", { argocdClusterSecret: "true", ...more });
       const secret = resources.find(({ name }) => name === "cluster-secret-argocd");
       return fromBase64(secret?.inputs["data"]);
     };
-    const own = { "eks-gitops-fleet:argocdSpokes": "true", "eks-gitops-fleet:argocdNamespace": "cd" };
+    const own = { argocdSpokes: "true", argocdNamespace: "cd" };
     expect(await ofHub(own)).toMatchObject({ namespaces: "cd", clusterResources: "false" });
     expect(Object.keys(await ofHub({})).sort()).toEqual(["config", "name", "server"]);
   });
@@ -1138,10 +1118,10 @@ describe("a stack with Grafana", () => {
   const group = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
   const boundary = "arn:aws:iam::222222222222:policy/platform";
   const withGrafana = (more: Record<string, string> = {}) =>
-    runStack("dev", { "eks-gitops-fleet:metrics": "amp", "eks-gitops-fleet:grafana": "amg", ...more });
+    runStack("dev", { metrics: "amp", grafana: "amg", ...more });
 
   it("makes a workspace whose address is an output, with a role that queries the fleet's metrics under the stack's boundary", async () => {
-    const { resources, outputs } = await withGrafana({ "eks-gitops-fleet:permissionsBoundary": boundary });
+    const { resources, outputs } = await withGrafana({ permissionsBoundary: boundary });
     const [workspace] = resources.filter(({ type }) => type === "aws:grafana/workspace:Workspace");
     const arn = "arn:aws:iam::222222222222:role/fleet-dev-hub-grafana";
     expect(workspace?.inputs).toMatchObject({
@@ -1164,7 +1144,7 @@ describe("a stack with Grafana", () => {
         type === "aws:grafana/roleAssociation:RoleAssociation" ? [inputs] : [],
       );
     expect(await associations()).toEqual([]);
-    expect(await associations({ "eks-gitops-fleet:grafanaAdminGroups": JSON.stringify([group]) })).toMatchObject([
+    expect(await associations({ grafanaAdminGroups: JSON.stringify([group]) })).toMatchObject([
       { role: "ADMIN", groupIds: [group] },
     ]);
   });

@@ -37,12 +37,12 @@ export async function programKinds(): Promise<ReadonlySet<string>> {
   const resources: Registered[] = [];
   const topic = "arn:aws:sns:us-east-1:111111111111:alerts";
   const optional = {
-    "eks-gitops-fleet:hubWorkloadIdentity": "pod-identity",
-    "eks-gitops-fleet:metrics": "amp",
-    "eks-gitops-fleet:metricsAlertTopicArn": topic,
-    "eks-gitops-fleet:grafana": "amg",
-    "eks-gitops-fleet:accounts": '[{"id":"333333333333","scopes":["dev"]}]',
-    "eks-gitops-fleet:grafanaAdminGroups": '["0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"]',
+    hubWorkloadIdentity: "pod-identity",
+    metrics: "amp",
+    metricsAlertTopicArn: topic,
+    grafana: "amg",
+    accounts: '[{"id":"333333333333","scopes":["dev"]}]',
+    grafanaAdminGroups: '["0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"]',
   };
   for (const [stack, more] of Object.entries({ dev: optional, prod: {} }))
     resources.push(...(await runStack(stack, more)).resources);

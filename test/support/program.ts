@@ -171,11 +171,18 @@ export async function runProgram(stack: string, config: ConfigText, secretKeys: 
 
 const runs = new Map<string, Promise<Run>>();
 
-/** The program as a committed stack ({@link stackConfig}) with changes: the same once, for all tests that read what it registers. */
+const full = (key: string) => (key.includes(":") ? key : `${project}:${key}`);
+
+/**
+ * The program as a committed stack ({@link stackConfig}) with changes: the same once, for all tests that read what it registers.
+ * A key without a namespace is one of the project.
+ */
 export function runStack(stack: string, changes: ConfigText = {}, secretKeys: string[] = []): Promise<Run> {
-  const config = { ...stackConfig(stack), ...changes };
-  const key = JSON.stringify([stack, config, secretKeys]);
-  const run = runs.get(key) ?? runProgram(stack, config, secretKeys);
+  const changed = Object.entries(changes).map(([key, value]) => [full(key), value]);
+  const config = { ...stackConfig(stack), ...Object.fromEntries(changed) };
+  const secret = secretKeys.map(full);
+  const key = JSON.stringify([stack, config, secret]);
+  const run = runs.get(key) ?? runProgram(stack, config, secret);
   runs.set(key, run);
   return run;
 }

@@ -26,7 +26,7 @@ describe("the charts that fleet mirror copies", () => {
   });
 
   it("name every image that pulumi up has charts pull from a mirror", async () => {
-    const { resources } = await runStack("prod", { "eks-gitops-fleet:imagesRegistry": mirror });
+    const { resources } = await runStack("prod", { imagesRegistry: mirror });
     const ofHub = resources.filter(({ type }) => type === "kubernetes:helm.sh/v3:Release");
     expect(ofHub.length).toBe(3);
     for (const { inputs } of ofHub) {
