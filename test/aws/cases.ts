@@ -2,16 +2,8 @@ import type { Tags } from "../../lib/labels.ts";
 
 /** Cases that only AWS can show. FLEET_AWS_CASES selects them: each needs something of the account, takes time, or costs money. */
 export const caseNames = [
-  "access",
-  "guardduty",
-  "load-balancers",
-  "role-path",
-  "rollback",
-  "secrets",
-  "service-cidr",
-  "sessions",
-  "tags",
-  "volume-key",
+  ...["access", "guardduty", "load-balancers", "role-path", "rollback", "secrets"],
+  ...["service-cidr", "sessions", "tags", "volume-key"],
 ] as const;
 
 export type CaseName = (typeof caseNames)[number];

@@ -129,12 +129,7 @@ describe("the add-ons that a Spoke enables", () => {
     const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: [issuer, certificate] });
     await onSpoke(name, ["apply", "--filename", "-"], { input: list });
     await onSpoke(name, [
-      "wait",
-      "certificate/door",
-      "--namespace",
-      "default",
-      "--for=condition=Ready",
-      "--timeout=120s",
+      ...["wait", "certificate/door", "--namespace", "default", "--for=condition=Ready", "--timeout=120s"],
     ]);
     await onSpoke(name, ["delete", "certificate/door", "issuer/self", "secret/door-tls", "--namespace", "default"]);
   });

@@ -144,12 +144,8 @@ describe("the service account under which Flux applies an application", () => {
 
   test("makes workloads, tables, queues and buckets in its namespace", () => {
     for (const resource of [
-      "deployments",
-      "services",
-      "tables.dynamodb.aws.m.upbound.io",
-      "queues.sqs.aws.m.upbound.io",
-      "buckets.s3.aws.m.upbound.io",
-      "bucketversionings.s3.aws.m.upbound.io",
+      ...["deployments", "services", "tables.dynamodb.aws.m.upbound.io", "queues.sqs.aws.m.upbound.io"],
+      ...["buckets.s3.aws.m.upbound.io", "bucketversionings.s3.aws.m.upbound.io"],
     ])
       expect(may("create", resource, "payment-app"), resource).toBe(true);
   });

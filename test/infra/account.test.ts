@@ -206,15 +206,8 @@ describe("the configuration of an account's stack", () => {
       ...{ addonPermissions: '[{"actions":["iam:CreateRole"]}]', region: "eu-west-1", tags: '{"Name":"x"}' },
     });
     expect(problems.map(({ key }) => key)).toEqual([
-      "region",
-      "fleet",
-      "secretsKeyArn",
-      "regions",
-      "permissionsBoundary",
-      "rolePath",
-      "boundaryStatements",
-      "addonPermissions",
-      "tags.Name",
+      ...["region", "fleet", "secretsKeyArn", "regions", "permissionsBoundary", "rolePath"],
+      ...["boundaryStatements", "addonPermissions", "tags.Name"],
     ]);
     expect(problems.find(({ key }) => key === "secretsKeyArn")?.remedy).toBe(
       "pulumi config set --plaintext secretsKeyArn 'arn:aws:kms:<region>:<account of the hub>:key/<id>'",

@@ -288,12 +288,8 @@ describe("the roles of workflows", () => {
       if (resource === chart) expect(may("apply", action, repository("other/charts/flux2")), action).toBe(false);
     }
     const others = [
-      "BatchDeleteImage",
-      "CreateRepository",
-      "DescribeImages",
-      "GetRepositoryPolicy",
-      "ListImages",
-      "PutImage",
+      ...["BatchDeleteImage", "CreateRepository", "DescribeImages"],
+      ...["GetRepositoryPolicy", "ListImages", "PutImage"],
     ];
     for (const action of others)
       for (const purpose of purposes) expect(may(purpose, action, chart), `${purpose} ${action}`).toBe(false);
@@ -453,13 +449,8 @@ describe("the outputs of the workflows' stack", () => {
       ...script.matchAll(/environments\/(\S+)\/deployment-branch-policies -f type=(\w+) -f 'name=(.+)'/g),
     ].map(([, ...ref]) => ref.join(" "));
     expect(refs).toEqual([
-      "example branch main",
-      "example-main branch main",
-      "example-preview branch refs/pull/*/merge",
-      "node-releases branch main",
-      "rollouts branch main",
-      "aws-proof branch main",
-      "release tag v*",
+      ...["example branch main", "example-main branch main", "example-preview branch refs/pull/*/merge"],
+      ...["node-releases branch main", "rollouts branch main", "aws-proof branch main", "release tag v*"],
     ]);
     expect(script).toContain(
       `gh variable set AWS_ROLE_ARN --repo acme/fleet --env example --body 'arn:aws:iam::${account}:role/fleet-ci-apply'`,

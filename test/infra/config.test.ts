@@ -610,13 +610,8 @@ describe("the configuration", () => {
     const found = problems(changes, { region: undefined });
     expect(new Set(found.map(({ key }) => key))).toEqual(
       new Set([
-        "vpcCidr",
-        "kubernetesVersion",
-        "gitKnownHosts",
-        "fleet",
-        "nodeDesired",
-        `${project}:colour`,
-        "aws:region",
+        ...["vpcCidr", "kubernetesVersion", "gitKnownHosts", "fleet", "nodeDesired"],
+        ...[`${project}:colour`, "aws:region"],
       ]),
     );
     const text = describeConfigProblems(project, "dev", found);
@@ -809,23 +804,15 @@ describe("the configuration", () => {
   });
 
   it.for([
-    "registry.example.com",
-    "https://registry.example.com/v2/",
-    "registry.example.com/mirror/ghcr.io",
-    "*.example.com",
-    "packages.example.com:5000",
-    "ghcr.io/example",
-    "ghcr.io/example/function-spoke",
+    ...["registry.example.com", "https://registry.example.com/v2/", "registry.example.com/mirror/ghcr.io"],
+    ...["*.example.com", "packages.example.com:5000", "ghcr.io/example", "ghcr.io/example/function-spoke"],
   ])("takes a pull secret for %s, which a mirror is at", (registry) => {
     expect(withPullSecret(["other.example", registry], mirrored)).toEqual([]);
   });
 
   it.for([
-    "registry.example.org",
-    "packages.example.com",
-    "registry.example.com/other",
-    "ghcr.io/examples",
-    "docker.io",
+    ...["registry.example.org", "packages.example.com", "registry.example.com/other"],
+    ...["ghcr.io/examples", "docker.io"],
   ])("refuses a pull secret for %s alone, which nothing is pulled from", (registry) => {
     const found = withPullSecret([registry], mirrored);
     expect(found).toMatchObject([

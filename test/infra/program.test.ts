@@ -1056,11 +1056,8 @@ describe("a stack whose Argo CD acts on spokes", () => {
         expect(may(action, secret(other)), `${action} ${other}`).toBe(false);
     }
     for (const action of [
-      "secretsmanager:PutResourcePolicy",
-      "secretsmanager:GetResourcePolicy",
-      "secretsmanager:UpdateSecret",
-      "kms:Decrypt",
-      "sts:AssumeRole",
+      ...["secretsmanager:PutResourcePolicy", "secretsmanager:GetResourcePolicy"],
+      ...["secretsmanager:UpdateSecret", "kms:Decrypt", "sts:AssumeRole"],
     ])
       expect(may(action, secret("fleet-dev/argocd/blue-AbCdEf")), action).toBe(false);
     const trust = JSON.stringify(JSON.parse(String(inputs("argocd-secrets-role")["assumeRolePolicy"])));
@@ -1224,17 +1221,8 @@ describe("what the stacks differ in is their configuration", () => {
       const { outputs } = run(stack);
       expect(Object.keys(outputs).sort()).toEqual(
         [
-          "activeSealingKeys",
-          "bridgeData",
-          "clusterArn",
-          "clusterName",
-          "deployPublicKeys",
-          "gitWebhooks",
-          "grafanaUrl",
-          "kubeconfig",
-          "oidcIssuer",
-          "oidcProviderArn",
-          "sealingCertificates",
+          ...["activeSealingKeys", "bridgeData", "clusterArn", "clusterName", "deployPublicKeys", "gitWebhooks"],
+          ...["grafanaUrl", "kubeconfig", "oidcIssuer", "oidcProviderArn", "sealingCertificates"],
         ].sort(),
       );
       expect(JSON.stringify(outputs)).not.toMatch(/PEM |OPENSSH |token:/);

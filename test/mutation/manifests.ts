@@ -91,11 +91,7 @@ export function mutationsOf(object: Manifest): Change[] {
   if (object.kind === "ValidatingAdmissionPolicyBinding") return ofBinding(object);
   if (object.kind === "CompositeResourceDefinition")
     return rulesIn(object.spec.versions[0].schema.openAPIV3Schema, [
-      "spec",
-      "versions",
-      0,
-      "schema",
-      "openAPIV3Schema",
+      ...["spec", "versions", 0, "schema", "openAPIV3Schema"],
     ]);
   if (object.kind === "HelmRelease")
     return [...below(object, ["spec", "kubeConfig"]), ...below(object, ["spec", "values"])];

@@ -35,12 +35,8 @@ describe("the mutants of a manifest", () => {
 
   test("are every member and item left out, and every switch the other way", () => {
     expect(whats({ spec: { hard: { pods: "20" }, on: false, ports: [1] } })).toEqual([
-      'without hard: {"pods":"20"}',
-      "without pods: 20",
-      "without on: false",
-      "on: false -> true",
-      "without ports: [1]",
-      "without ports: 1",
+      ...['without hard: {"pods":"20"}', "without pods: 20", "without on: false"],
+      ...["on: false -> true", "without ports: [1]", "without ports: 1"],
     ]);
   });
 

@@ -50,16 +50,8 @@ describe("a credential is seen", () => {
 describe("the name of a credential", () => {
   test.each([
     ...[
-      "token",
-      "password",
-      "passphrase",
-      "secret",
-      "credential",
-      "credentials",
-      "kubeconfig",
-      "key",
-      "keyData",
-      "keyId",
+      ...["token", "password", "passphrase", "secret", "credential", "credentials"],
+      ...["kubeconfig", "key", "keyData", "keyId"],
     ],
     ...["tls.key", "client-key-data", "awsSecretAccessKey", "git_token", "AWS.Access-Key-Id", "adminPassword", "s3Key"],
   ])("%s", (name) => {
@@ -67,15 +59,8 @@ describe("the name of a credential", () => {
   });
 
   test.each([
-    "secrets_kms_key_arn",
-    "tokens",
-    "keys",
-    "monkey",
-    "publicKeyUrl",
-    "secretName",
-    "credentialsFile",
-    "hotkey",
-    "turkey",
+    ...["secrets_kms_key_arn", "tokens", "keys", "monkey", "publicKeyUrl", "secretName"],
+    ...["credentialsFile", "hotkey", "turkey"],
   ])("not %s", (name) => {
     expect(namesCredential(name)).toBe(false);
   });
@@ -84,13 +69,8 @@ describe("the name of a credential", () => {
 describe("a pattern of resources names everything of a kind", () => {
   test.each([
     ...[
-      "*",
-      "**",
-      "?*",
-      "arn:aws:iam::1:role/*",
-      "arn:aws:kms:us-east-1:1:key/*",
-      "arn:aws:s3:::*",
-      "arn:aws:sqs:us-east-1:1:*",
+      ...["*", "**", "?*", "arn:aws:iam::1:role/*", "arn:aws:kms:us-east-1:1:key/*"],
+      ...["arn:aws:s3:::*", "arn:aws:sqs:us-east-1:1:*"],
     ],
     ...["arn:aws:secretsmanager:us-east-1:1:secret:*", "arn:aws:eks:us-east-1:1:access-entry/*"],
   ])("%s", (pattern) => {

@@ -105,11 +105,7 @@ describe("Flux on the hub", () => {
     expect([...new Set(others.flatMap(({ verbs = [] }) => verbs))].sort()).toEqual(["create", "get", "list", "patch"]);
     const named = granted.flatMap(({ resources = [], resourceNames }) => (resourceNames ? [] : resources));
     expect(named.sort()).toEqual([
-      "externalsecrets",
-      "kustomizations",
-      "persistentvolumes",
-      "sealedsecrets",
-      "secrets",
+      ...["externalsecrets", "kustomizations", "persistentvolumes", "sealedsecrets", "secrets"],
     ]);
     expect(granted.flatMap(({ apiGroups = [], resources = [] }) => [...apiGroups, ...resources])).not.toContain("*");
   });

@@ -84,11 +84,7 @@ describe("the template of an application's new images", () => {
 
   test("is all in the application's namespace, where its policies are the only ones that count", () => {
     expect(images.map(({ kind }) => kind).sort()).toEqual([
-      "GitRepository",
-      "ImagePolicy",
-      "ImageRepository",
-      "ImageUpdateAutomation",
-      "SealedSecret",
+      ...["GitRepository", "ImagePolicy", "ImageRepository", "ImageUpdateAutomation", "SealedSecret"],
     ]);
     for (const { kind, metadata } of images) expect(metadata.namespace, kind).toBe(app.app);
   });

@@ -13,13 +13,8 @@ const onSpoke = render(withAddons("minimal", addons))
   .flatMap(({ objects }) => objects);
 /** The steps of the hub that create namespaces. Cluster API's own namespaces are upstream's, Pulumi creates those of its releases. */
 const onHub = [
-  "namespaces",
-  "kyverno/namespace",
-  "hub/argocd/release",
-  "hub/cluster-api/cert-manager",
-  "hub/cluster-api/clusters",
-  "hub/cluster-inventory/release",
-  "hub/prometheus/release",
+  ...["namespaces", "kyverno/namespace", "hub/argocd/release", "hub/cluster-api/cert-manager"],
+  ...["hub/cluster-api/clusters", "hub/cluster-inventory/release", "hub/prometheus/release"],
 ].flatMap((folder) => build(join(system, "platform", folder)));
 const created = (objects: readonly Manifest[]) =>
   objects.filter(({ kind }) => kind === "Namespace").map(({ metadata }) => metadata.name);

@@ -68,27 +68,13 @@ describe("the agent's job for OpenCost", () => {
   const keep = new RegExp(`^(${job.metric_relabel_configs[0].regex})$`);
 
   test.for([
-    "container_cpu_allocation",
-    "container_memory_allocation_bytes",
-    "node_cpu_hourly_cost",
-    "node_ram_hourly_cost",
-    "node_gpu_hourly_cost",
-    "node_total_hourly_cost",
-    "kubecost_node_is_spot",
-    "pod_pvc_allocation",
-    "pv_hourly_cost",
-    "kubecost_pv_info",
-    "kube_persistentvolume_capacity_bytes",
-    "kubecost_load_balancer_cost",
-    "kube_namespace_labels",
-    "kube_pod_labels",
-    "kube_node_status_capacity_cpu_cores",
-    "kube_node_status_capacity_memory_bytes",
-    "kube_node_status_allocatable_cpu_cores",
-    "kube_node_status_allocatable_memory_bytes",
-    "deployment_match_labels",
-    "statefulSet_match_labels",
-    "service_selector_labels",
+    ...["container_cpu_allocation", "container_memory_allocation_bytes", "node_cpu_hourly_cost"],
+    ...["node_ram_hourly_cost", "node_gpu_hourly_cost", "node_total_hourly_cost", "kubecost_node_is_spot"],
+    ...["pod_pvc_allocation", "pv_hourly_cost", "kubecost_pv_info", "kube_persistentvolume_capacity_bytes"],
+    ...["kubecost_load_balancer_cost", "kube_namespace_labels", "kube_pod_labels"],
+    ...["kube_node_status_capacity_cpu_cores", "kube_node_status_capacity_memory_bytes"],
+    ...["kube_node_status_allocatable_cpu_cores", "kube_node_status_allocatable_memory_bytes"],
+    ...["deployment_match_labels", "statefulSet_match_labels", "service_selector_labels"],
   ])("keeps %s, which only OpenCost has and its queries ask for", (metric) => {
     expect(metric).toMatch(keep);
   });

@@ -86,10 +86,7 @@ describe("Velero's role", () => {
   const snapshot = "arn:aws:ec2:us-east-1::snapshot/snap-1";
 
   test.for([
-    "s3:GetObject",
-    "s3:PutObject",
-    "s3:DeleteObject",
-    "s3:AbortMultipartUpload",
+    ...["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"],
     "s3:ListMultipartUploadParts",
   ])("may %s in the spoke's own bucket, and in no other", (action) => {
     expect(may(action, object(bucket), account)).toBe(true);

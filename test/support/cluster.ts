@@ -66,20 +66,12 @@ export async function expectPods({ get }: Cluster): Promise<void> {
 
 /** What the program and gitops-system run on a hub: namespaces with Deployments. */
 export const hubControllers = [
-  "crossplane-system/crossplane",
-  "crossplane-system/function-spoke",
-  "crossplane-system/provider-aws-cloudwatchlogs",
-  "crossplane-system/provider-aws-ec2",
-  "crossplane-system/provider-aws-eks",
-  "crossplane-system/provider-aws-iam",
-  "crossplane-system/provider-aws-kms",
-  "crossplane-system/provider-family-aws",
-  "external-secrets/external-secrets",
-  "flux-system/helm-controller",
-  "flux-system/kustomize-controller",
-  "flux-system/notification-controller",
-  "flux-system/source-controller",
-  "flux-system/source-watcher",
+  ...["crossplane-system/crossplane", "crossplane-system/function-spoke"],
+  ...["crossplane-system/provider-aws-cloudwatchlogs", "crossplane-system/provider-aws-ec2"],
+  ...["crossplane-system/provider-aws-eks", "crossplane-system/provider-aws-iam"],
+  ...["crossplane-system/provider-aws-kms", "crossplane-system/provider-family-aws"],
+  ...["external-secrets/external-secrets", "flux-system/helm-controller", "flux-system/kustomize-controller"],
+  ...["flux-system/notification-controller", "flux-system/source-controller", "flux-system/source-watcher"],
 ] as const;
 
 /** Namespaces and names of all Deployments, sorted. */

@@ -14,14 +14,7 @@ export type Kind = (typeof kinds)[number];
 export const spokeKinds: readonly Kind[] = [
   ...(["cluster", "VPC", "subnet", "internet gateway", "NAT gateway", "route table", "address"] as const),
   ...([
-    "launch template",
-    "VPC endpoint",
-    "security group",
-    "role",
-    "OIDC provider",
-    "key",
-    "alias",
-    "log group",
+    ...["launch template", "VPC endpoint", "security group", "role", "OIDC provider", "key", "alias", "log group"],
   ] as const),
 ];
 

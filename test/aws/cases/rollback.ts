@@ -24,11 +24,7 @@ const paused = "crossplane.io/paused";
 /** Lets Crossplane reconcile the node groups of a spoke, or not: it would request their version again. */
 async function pauseNodes({ kubectl }: Cluster, spoke: string, isPaused: boolean): Promise<void> {
   const groups = [
-    "nodegroups.eks.aws.m.upbound.io",
-    "--namespace",
-    "spokes",
-    "--selector",
-    `${labelKeys.cluster}=${spoke}`,
+    ...["nodegroups.eks.aws.m.upbound.io", "--namespace", "spokes", "--selector", `${labelKeys.cluster}=${spoke}`],
   ];
   await kubectl(["annotate", ...groups, "--overwrite", isPaused ? `${paused}=true` : `${paused}-`]);
 }

@@ -81,10 +81,7 @@ test("keeps the components that it belongs to, each before what is in it, and no
     if (parent !== undefined) expect(names.slice(0, names.indexOf(name))).toContain(parent);
   expect(resources.filter(({ component }) => component).map(({ name }) => name)).toEqual([
     ...[
-      "Network.0",
-      "EncryptionKey.0",
-      "IrsaRole.0",
-      "GitCredentials/ManagedSecret.0",
+      ...["Network.0", "EncryptionKey.0", "IrsaRole.0", "GitCredentials/ManagedSecret.0"],
       "GitCredentials/ManagedSecret.1",
     ],
   ]);

@@ -109,31 +109,15 @@ describe("what AWS has of a spoke", () => {
     expect(account).toBe("111122223333");
     expect(tagged.map(({ id }) => id)).toEqual([
       ...[
-        "vpc-1",
-        "subnet-1",
-        "igw-1",
-        "rtb-1",
-        "eipalloc-1",
-        "nat-1",
-        "nat-2",
-        "tgw-attach-1",
-        "vpce-1",
-        "fl-1",
-        "lt-1",
-        "1234",
+        ...["vpc-1", "subnet-1", "igw-1", "rtb-1", "eipalloc-1", "nat-1", "nat-2"],
+        ...["tgw-attach-1", "vpce-1", "fl-1", "lt-1", "1234"],
       ],
     ]);
     const blocks = { "10.1.0.0/16": "vpc-cidr-assoc-1", "100.64.0.0/16": "vpc-cidr-assoc-2" };
     expect(tagged).toContainEqual({ kind: "VPC", id: "vpc-1", cidr: "10.1.0.0/16", blocks, tags: named("vpc") });
     expect(tagged).toContainEqual(expect.objectContaining({ zone: "eu-west-1a", cidr: "10.1.0.0/18" }));
     expect(tagged.filter(({ vpc }) => vpc === "vpc-1").map(({ id }) => id)).toEqual([
-      "subnet-1",
-      "igw-1",
-      "rtb-1",
-      "nat-1",
-      "nat-2",
-      "tgw-attach-1",
-      "vpce-1",
+      ...["subnet-1", "igw-1", "rtb-1", "nat-1", "nat-2", "tgw-attach-1", "vpce-1"],
     ]);
     expect(tagged).toContainEqual(expect.objectContaining({ associations: { "subnet-1": "rtbassoc-1" } }));
     expect(tagged.flatMap(({ id, failed }) => (failed === undefined ? [] : [[id, failed]]))).toEqual([

@@ -90,15 +90,7 @@ describe("fleet onboard with a Receiver", () => {
 
   test("prints how to read on the spoke what the Git host is told, and not the token", async () => {
     const argv = [
-      "payment-app",
-      "--cluster",
-      "blue",
-      "--environment",
-      "dev",
-      "--tenant",
-      "payments",
-      "--fleet",
-      "fleet",
+      ...["payment-app", "--cluster", "blue", "--environment", "dev", "--tenant", "payments", "--fleet", "fleet"],
     ];
     const more = ["--repository-url", "https://git.example/payments/app.git", "--git-receiver", "github"];
     const text = await printed(run, at.kubeseal.program, [...argv, ...more, "--repository", at.checkout], {

@@ -104,12 +104,9 @@ test("a hub that names platform/hub/sealed-secrets gets Sealed Secrets, and the 
   expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
   const plain = onHub("fleet", [fleetFolder("fleet")]);
   expect(onHub("fleet", changes).filter((object) => !plain.includes(object))).toEqual([
-    "flux-system: ArtifactGenerator hub-secrets",
-    "flux-system: Kustomization hub-secrets",
-    "flux-system: Kustomization sealed-secrets",
-    "hub-secrets: SealedSecret chat",
-    "sealed-secrets: HelmRelease sealed-secrets",
-    "sealed-secrets: HelmRepository sealed-secrets",
+    ...["flux-system: ArtifactGenerator hub-secrets", "flux-system: Kustomization hub-secrets"],
+    ...["flux-system: Kustomization sealed-secrets", "hub-secrets: SealedSecret chat"],
+    ...["sealed-secrets: HelmRelease sealed-secrets", "sealed-secrets: HelmRepository sealed-secrets"],
   ]);
 });
 
@@ -139,11 +136,8 @@ test("a hub that names platform/hub/argocd gets Argo CD, without rights on the h
   expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
   const plain = onHub("fleet", [folder]);
   expect(onHub("fleet", changes).filter((object) => !plain.includes(object) && !closes(object))).toEqual([
-    "argocd: HelmRelease argocd",
-    "argocd: HelmRepository argo-cd",
-    "argocd: Secret pull-secret",
-    "flux-system: ArtifactGenerator hub-argocd",
-    "flux-system: Kustomization argocd",
+    ...["argocd: HelmRelease argocd", "argocd: HelmRepository argo-cd", "argocd: Secret pull-secret"],
+    ...["flux-system: ArtifactGenerator hub-argocd", "flux-system: Kustomization argocd"],
   ]);
 });
 
@@ -202,12 +196,9 @@ describe("a spoke of templates/cluster-api", () => {
   test("is a HelmRelease of the chart in the version of its environment, the log group before it, and the Spoke after it", () => {
     const objects = onHub("fleet", onCluster).filter((object) => object.includes("blue"));
     expect(objects).toEqual([
-      "cluster-blue-logs: Group cluster-blue",
-      "cluster-blue: HelmRelease cluster-blue",
-      "each-spoke: Kustomization cluster-blue",
-      "each-spoke: Kustomization cluster-blue-logs",
-      "each-spoke: Kustomization spoke-blue",
-      "spoke-blue: Spoke blue",
+      ...["cluster-blue-logs: Group cluster-blue", "cluster-blue: HelmRelease cluster-blue"],
+      ...["each-spoke: Kustomization cluster-blue", "each-spoke: Kustomization cluster-blue-logs"],
+      ...["each-spoke: Kustomization spoke-blue", "spoke-blue: Spoke blue"],
     ]);
   });
 

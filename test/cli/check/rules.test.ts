@@ -8,10 +8,7 @@ import { unpinned } from "../../../cli/check/rules/pinned.ts";
 
 describe("an image", () => {
   test.each([
-    "a:1.2.3",
-    "a:6.9.2-alpine",
-    `a@sha256:${"0".repeat(64)}`,
-    "host:5000/a:v1",
+    ...["a:1.2.3", "a:6.9.2-alpine", `a@sha256:${"0".repeat(64)}`, "host:5000/a:v1"],
     `a:latest@sha256:${"0".repeat(64)}`,
   ])("%s is pinned", (reference) => expect(unpinned(reference)).toBeUndefined());
 

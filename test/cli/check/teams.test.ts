@@ -90,11 +90,8 @@ describe("fleet check", () => {
   });
 
   test.each([
-    "fleet-hub-kustomize-controller",
-    "fleet-spoke-blue-node",
-    "fleet-spoke-blue-crossplane",
-    "fleet-spoke-green_search",
-    "some/path/fleet-hub-node",
+    ...["fleet-hub-kustomize-controller", "fleet-spoke-blue-node", "fleet-spoke-blue-crossplane"],
+    ...["fleet-spoke-green_search", "some/path/fleet-hub-node"],
   ])("finds the member %s, which no person assumes", (name) => {
     const members = [role("payers"), role(name)];
     expect(findings([...withTeams([{ namespaces: ["payment-app"], members }]), ...applications])).toEqual([

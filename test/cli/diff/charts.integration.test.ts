@@ -177,13 +177,7 @@ describe("what a HelmRelease installs", () => {
     const { HTTPS_PROXY, HOME, cwd, ...others } = JSON.parse(readFileSync(seen, "utf8"));
     expect([HTTPS_PROXY, HOME]).toEqual(["http://proxy.example.com", cwd]);
     const allowed = new Set([
-      "HTTP_PROXY",
-      "NO_PROXY",
-      "http_proxy",
-      "https_proxy",
-      "no_proxy",
-      "SSL_CERT_DIR",
-      "SSL_CERT_FILE",
+      ...["HTTP_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_DIR", "SSL_CERT_FILE"],
     ]);
     expect(Object.keys(others).filter((name) => !allowed.has(name))).toEqual([]);
   });

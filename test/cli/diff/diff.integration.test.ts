@@ -58,12 +58,7 @@ describe("a change of the Composition", () => {
       "check-dev": [addon("check-dev")],
     });
     expect(report.clusters.map(({ name }) => name)).toEqual([
-      "hub",
-      "blue",
-      "green",
-      "teal",
-      "check-dev",
-      "check-prod",
+      ...["hub", "blue", "green", "teal", "check-dev", "check-prod"],
     ]);
     expect(report.head.commit).toBe(commits[1]);
     const [change] = report.clusters[1]?.changes ?? [];

@@ -30,13 +30,8 @@ describe("fleet init refuses", () => {
     });
     const flags = ["<folder>", "--stack", "--fleet", "--spoke-environment", "--account", "--region", "--system-url"];
     const more = [
-      "--workloads-url",
-      "--sample-app-url",
-      "--public-access-cidr",
-      "--admin",
-      "--viewer",
-      "--example",
-      "--boundary",
+      ...["--workloads-url", "--sample-app-url", "--public-access-cidr", "--admin"],
+      ...["--viewer", "--example", "--boundary"],
     ];
     for (const flag of [...flags, ...more]) expect(message).toMatch(new RegExp(`^ +\\d+\\. ${flag}: `, "m"));
     expect(message).not.toContain("pulumi config set");
@@ -54,14 +49,8 @@ describe("fleet init refuses", () => {
       publicAccessCidrs: [],
     });
     const flags = [
-      "--stack",
-      "--fleet",
-      "--environment",
-      "--account",
-      "--region",
-      "--system-url",
-      "--workloads-url",
-      "--public-access-cidr",
+      ...["--stack", "--fleet", "--environment", "--account", "--region", "--system-url"],
+      ...["--workloads-url", "--public-access-cidr"],
     ];
     for (const flag of flags) expect(message).toMatch(new RegExp(`^ +\\d+\\. ${flag}: `, "m"));
     expect(message).toContain(`${flags.length} problems`);

@@ -106,13 +106,7 @@ describe("fleet node-releases, of spokes", () => {
     await ofSpokes(["--region", "eu-west-1"], program);
     expect(asked).toHaveLength(1);
     expect(asked[0]?.slice(0, 7)).toEqual([
-      "ssm",
-      "get-parameters",
-      "--output",
-      "json",
-      "--region",
-      "eu-west-1",
-      "--names",
+      ...["ssm", "get-parameters", "--output", "json", "--region", "eu-west-1", "--names"],
     ]);
     expect(asked[0]).toContain(
       "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/arm64/standard/recommended/release_version",

@@ -59,22 +59,10 @@ rings:
       - { days: [Monday], from: "8:00", to: "24:01", timeZone: Europe/Bonn, until: never }
 `;
     expect(places(text)).toEqual([
-      "rings[0].name",
-      "rings[0].soak",
-      "rings[0].maxUnavailable",
-      "rings[0].hold",
-      "rings[0].revision",
-      "rings[1].name",
-      "rings[1].soak",
-      "rings[1].deadline",
-      "rings[1].maxUnavailable",
-      "rings[1].windows",
-      "rings[1].color",
-      "rings[2].windows[0].days[0]",
-      "rings[2].windows[0].from",
-      "rings[2].windows[0].to",
-      "rings[2].windows[0].timeZone",
-      "rings[2].windows[0].until",
+      ...["rings[0].name", "rings[0].soak", "rings[0].maxUnavailable", "rings[0].hold", "rings[0].revision"],
+      ...["rings[1].name", "rings[1].soak", "rings[1].deadline", "rings[1].maxUnavailable", "rings[1].windows"],
+      ...["rings[1].color", "rings[2].windows[0].days[0]", "rings[2].windows[0].from", "rings[2].windows[0].to"],
+      ...["rings[2].windows[0].timeZone", "rings[2].windows[0].until"],
     ]);
   });
 

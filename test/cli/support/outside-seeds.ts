@@ -36,14 +36,7 @@ const generators = ["configMapGenerator", "secretGenerator"].flatMap((generator)
 );
 
 const lists = [
-  "resources",
-  "bases",
-  "components",
-  "crds",
-  "configurations",
-  "generators",
-  "transformers",
-  "validators",
+  ...["resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"],
 ];
 const named = lists.flatMap((member) =>
   [absolute, neighbour].map((target) => {

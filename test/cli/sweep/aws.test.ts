@@ -170,11 +170,8 @@ test("without a VPC fleet sweep asks for nothing but data, and removes it", asyn
   const nothing = { balancers: [], targetGroups: [], endpoints: [], leaving: [], interfaces: [], groups: [] };
   await remove(without, {}, { ...nothing, data: found.data });
   expect(calls.map(({ action }) => action).sort()).toEqual([
-    "ec2:DeleteVolume",
-    "ec2:DescribeSnapshots",
-    "ec2:DescribeVolumes",
-    "eks:DescribeCluster",
-    "sts:GetCallerIdentity",
+    ...["ec2:DeleteVolume", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"],
+    ...["eks:DescribeCluster", "sts:GetCallerIdentity"],
   ]);
 });
 

@@ -66,11 +66,8 @@ describe("without conflicts", () => {
     );
     expect(at.fleet.read("platform/hub/order.yaml")).toBe(`mine\n${lines()}\nsteps\n`);
     expect(at.fleet.git("ls-tree", "-r", "--name-only", "HEAD").split("\n")).toEqual([
-      "clusters/acme/kustomization.yaml",
-      "platform/api/definition.yaml",
-      "platform/api/logo.png",
-      "platform/api/new.sh",
-      "platform/hub/order.yaml",
+      ...["clusters/acme/kustomization.yaml", "platform/api/definition.yaml", "platform/api/logo.png"],
+      ...["platform/api/new.sh", "platform/hub/order.yaml"],
     ]);
     expect(at.fleet.git("ls-tree", "HEAD", "platform/api/new.sh")).toMatch(/^100755/);
     expect(execFileSync("git", ["-C", at.fleet.folder, "show", "HEAD:platform/api/logo.png"])).toEqual(bytes);

@@ -9,11 +9,8 @@ import type { BuiltArgocd } from "@eks-gitops-fleet/local/toolchain";
 
 /** The programs that argocd is, by the name under which it is called. */
 const names = [
-  "argocd-application-controller",
-  "argocd-applicationset-controller",
-  "argocd-git-ask-pass",
-  "argocd-k8s-auth",
-  "argocd-repo-server",
+  ...["argocd-application-controller", "argocd-applicationset-controller"],
+  ...["argocd-git-ask-pass", "argocd-k8s-auth", "argocd-repo-server"],
 ] as const;
 type Name = (typeof names)[number] | "argocd-redis";
 

@@ -69,13 +69,7 @@ describe("a Spoke in a VPC that is there", () => {
   test("makes no part of a network", () => {
     const kinds = kindsOf(running(inShared()));
     for (const kind of [
-      "EIP",
-      "InternetGateway",
-      "NATGateway",
-      "Route",
-      "RouteTable",
-      "RouteTableAssociation",
-      "VPCEndpoint",
+      ...["EIP", "InternetGateway", "NATGateway", "Route", "RouteTable", "RouteTableAssociation", "VPCEndpoint"],
     ])
       expect(kinds, kind).not.toContain(kind);
   });

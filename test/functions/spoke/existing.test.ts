@@ -64,16 +64,8 @@ const adopted = () => spoke({ network, endpoint: privateEndpoint, existing });
 /** Kinds that the provider finds by names and ARNs that follow from the Spoke. */
 const foundByName = [
   ...[
-    "AccessEntry",
-    "AccessPolicyAssociation",
-    "Addon",
-    "Alias",
-    "Cluster",
-    "ClusterAuth",
-    "DefaultSecurityGroup",
-    "Group",
-    "NodeGroup",
-    "Role",
+    ...["AccessEntry", "AccessPolicyAssociation", "Addon", "Alias", "Cluster", "ClusterAuth"],
+    ...["DefaultSecurityGroup", "Group", "NodeGroup", "Role"],
   ],
   ...["RolePolicy", "RolePolicyAttachment", "Route", "VPCEndpointRouteTableAssociation"],
   ...["VPCEndpointSecurityGroupAssociation", "VPCEndpointSubnetAssociation"],

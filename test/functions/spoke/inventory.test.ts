@@ -44,16 +44,8 @@ describe("the ClusterProfile of a spoke", () => {
     expect(properties).toContainEqual({ name: "location", value: "us-east-1" });
     const own = properties.filter(({ name }) => name !== "location");
     expect(own.map(({ name }) => name.replace("fleet.internal/", ""))).toEqual([
-      "aws_account_id",
-      "aws_cluster_name",
-      "aws_partition",
-      "aws_region",
-      "aws_vpc_cidr",
-      "aws_vpc_id",
-      "cluster_arn",
-      "fleet",
-      "oidc_provider",
-      "oidc_provider_arn",
+      ...["aws_account_id", "aws_cluster_name", "aws_partition", "aws_region", "aws_vpc_cidr", "aws_vpc_id"],
+      ...["cluster_arn", "fleet", "oidc_provider", "oidc_provider_arn"],
     ]);
     for (const { name, value } of own) expect(value, name).toBe(bridge[name.replace("fleet.internal/", "")]);
   });

@@ -49,13 +49,8 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
     const world = running(ofClusterApi());
     const looked = [...world.live.keys()].filter((key) => isOnlyLookedAt(world, key));
     expect(looked.sort()).toEqual([
-      "addon-aws-ebs-csi-driver",
-      "addon-coredns",
-      "addon-kube-proxy",
-      "addon-vpc-cni",
-      "cluster",
-      "node-group",
-      "vpc",
+      ...["addon-aws-ebs-csi-driver", "addon-coredns", "addon-kube-proxy"],
+      ...["addon-vpc-cni", "cluster", "node-group", "vpc"],
     ]);
     const external = (key: string) => world.object(key).metadata.annotations?.["crossplane.io/external-name"];
     expect(external("cluster")).toBe(names.cluster);
@@ -73,11 +68,7 @@ describe("a Spoke over a cluster that Cluster API makes", () => {
     );
     const kinds = new Set(made.map(([, { object }]) => object.kind));
     expect([...kinds].sort()).toEqual([
-      "AccessEntry",
-      "OpenIDConnectProvider",
-      "Role",
-      "RolePolicy",
-      "RolePolicyAttachment",
+      ...["AccessEntry", "OpenIDConnectProvider", "Role", "RolePolicy", "RolePolicyAttachment"],
     ]);
     for (const [key] of made) expect(policies(world, key), key).toBeUndefined();
   });

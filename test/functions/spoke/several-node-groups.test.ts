@@ -31,11 +31,7 @@ describe("the AMI of a group", () => {
     const accelerated = [...families].filter((family) => /^(p|gr?)\d/.test(family));
     expect(accelerated.length).toBeGreaterThan(10);
     expect(accelerated.filter((family) => !hasNvidia(`${family}.xlarge`)).sort()).toEqual([
-      "g2",
-      "g3",
-      "g3s",
-      "g4ad",
-      "p2",
+      ...["g2", "g3", "g3s", "g4ad", "p2"],
     ]);
     expect([...families].filter((family) => hasNvidia(`${family}.xlarge`) && !accelerated.includes(family))).toEqual(
       [],

@@ -105,29 +105,15 @@ describe("the boundary of add-ons", () => {
 
 describe("what a stack may permit add-ons", () => {
   it.each([
-    "route53:ListHostedZones",
-    "ec2:Describe*",
-    "iam:PassRole",
-    "iam:AddRoleToInstanceProfile",
-    "elasticloadbalancing:*",
+    ...["route53:ListHostedZones", "ec2:Describe*", "iam:PassRole"],
+    ...["iam:AddRoleToInstanceProfile", "elasticloadbalancing:*"],
   ])("%s", (action) => {
     expect(isAddonAction(action)).toBe(true);
   });
 
   it.each([
-    "*",
-    "*:*",
-    "route53",
-    "ro*te53:List",
-    "iam:*",
-    "iam:CreateRole",
-    "iam:Pass*",
-    "iam:AddRole*",
-    "iam:PutRolePolicy",
-    "sts:AssumeRole",
-    "organizations:*",
-    "identitystore:CreateGroupMembership",
-    "",
+    ...["*", "*:*", "route53", "ro*te53:List", "iam:*", "iam:CreateRole", "iam:Pass*", "iam:AddRole*"],
+    ...["iam:PutRolePolicy", "sts:AssumeRole", "organizations:*", "identitystore:CreateGroupMembership", ""],
   ])("not %o", (action) => {
     expect(isAddonAction(action)).toBe(false);
   });

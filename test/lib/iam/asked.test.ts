@@ -56,12 +56,7 @@ const onHub: Asker = {
     "eks/cluster": [role("fleet-hub-cluster")],
     "eks/nodegroup": [role("fleet-hub-node")],
     "eks/podidentityassociation": [
-      "crossplane-iam",
-      "kustomize-controller",
-      "helm-controller",
-      "prometheus",
-      "cluster-api",
-      "argocd",
+      ...["crossplane-iam", "kustomize-controller", "helm-controller", "prometheus", "cluster-api", "argocd"],
     ].map((name) => role(`fleet-hub-${name}`)),
     "grafana/workspace": [role("fleet-hub-grafana")],
   },

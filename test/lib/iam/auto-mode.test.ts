@@ -76,11 +76,7 @@ describe("the boundary of control planes with EKS Auto Mode", () => {
 
   it("lets them do nothing with IAM, secrets and data, and nobody without a cluster of the fleet anything", () => {
     for (const action of [
-      "iam:CreateRole",
-      "iam:PutRolePolicy",
-      "secretsmanager:GetSecretValue",
-      "s3:GetObject",
-      "sts:AssumeRole",
+      ...["iam:CreateRole", "iam:PutRolePolicy", "secretsmanager:GetSecretValue", "s3:GetObject", "sts:AssumeRole"],
     ])
       expect(asBlue(action, "*"), action).toBe(false);
     const context = { ...atBlue, "aws:PrincipalTag/eks-cluster-name": "fleet-hub", ...made("fleet-hub") };

@@ -97,13 +97,8 @@ describe("Cluster API's AWS provider and roles", () => {
 describe("Cluster API's AWS provider and clusters", () => {
   const cluster = eks("cluster/fleet-spoke-blue");
   const ofCluster = [
-    "AssociateEncryptionConfig",
-    "CreateAccessEntry",
-    "CreateAddon",
-    "CreateNodegroup",
-    "DeleteCluster",
-    "UpdateClusterConfig",
-    "UpdateClusterVersion",
+    ...["AssociateEncryptionConfig", "CreateAccessEntry", "CreateAddon", "CreateNodegroup"],
+    ...["DeleteCluster", "UpdateClusterConfig", "UpdateClusterVersion"],
   ].map((call) => [call, cluster] as const);
   const ofParts = [
     ["access-entry/fleet-spoke-blue/role/000000000000/x/1", "AccessEntry"],

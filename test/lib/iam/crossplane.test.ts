@@ -838,11 +838,8 @@ describe("the boundary of applications", () => {
   });
 
   it.each([
-    "dynamodb:PutResourcePolicy",
-    "dynamodb:DeleteTable",
-    "sqs:AddPermission",
-    "sqs:SetQueueAttributes",
-    "iam:CreateRole",
+    ...["dynamodb:PutResourcePolicy", "dynamodb:DeleteTable", "sqs:AddPermission"],
+    ...["sqs:SetQueueAttributes", "iam:CreateRole"],
   ])("never allows %s", (action) => {
     for (const resource of [
       table("fleet-spoke-blue_payment_orders"),

@@ -128,13 +128,7 @@ const blue = ofSpoke("blue");
 const green = ofSpoke("green");
 
 const clusterTags = [
-  "fleet-spoke-blue",
-  "fleet-spoke-blue-2",
-  "fleet-spoke-green",
-  "fleet-hub",
-  "other-spoke-blue",
-  "shop",
-  "",
+  ...["fleet-spoke-blue", "fleet-spoke-blue-2", "fleet-spoke-green", "fleet-hub", "other-spoke-blue", "shop", ""],
 ];
 const namespaces = ["billing", "payment-eu", ""];
 const tagsOf = (cluster: string, namespace: string, identity: string) => ({

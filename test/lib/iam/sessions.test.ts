@@ -17,11 +17,8 @@ const may = (action: string) =>
   );
 // Systems Manager User Guide, "Add Session Manager permissions to an existing IAM role".
 const ofSessions = [
-  "ssm:UpdateInstanceInformation",
-  "ssmmessages:CreateControlChannel",
-  "ssmmessages:CreateDataChannel",
-  "ssmmessages:OpenControlChannel",
-  "ssmmessages:OpenDataChannel",
+  ...["ssm:UpdateInstanceInformation", "ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel"],
+  ...["ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel"],
 ];
 
 describe("Session Manager", () => {

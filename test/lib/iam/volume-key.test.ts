@@ -24,13 +24,8 @@ const everything = policy({ Effect: "Allow", Action: ["*"], Resource: ["*"] });
 const throughEc2 = { "kms:ViaService": "ec2.us-east-1.amazonaws.com" };
 // EC2 User Guide, "Requirements for Amazon EBS encryption"; Auto Scaling User Guide, "Required AWS KMS key policy for use with encrypted volumes".
 const uses = [
-  "Decrypt",
-  "Encrypt",
-  "ReEncryptFrom",
-  "ReEncryptTo",
-  "GenerateDataKey",
-  "GenerateDataKeyWithoutPlaintext",
-  "DescribeKey",
+  ...["Decrypt", "Encrypt", "ReEncryptFrom", "ReEncryptTo", "GenerateDataKey"],
+  ...["GenerateDataKeyWithoutPlaintext", "DescribeKey"],
 ];
 const forAws = { ...throughEc2, "kms:GrantIsForAWSResource": "true" };
 

@@ -11,17 +11,8 @@ import type { World } from "../../../functions/spoke/support/world.ts";
 export const idOf = ({ status }: KubeObject): string => textAt(status, "atProvider", "id") ?? "";
 const forProvider = ({ spec }: KubeObject) => at(spec, "forProvider") as Record<string, unknown>;
 const withTags = [
-  "VPC",
-  "Subnet",
-  "InternetGateway",
-  "RouteTable",
-  "EIP",
-  "NATGateway",
-  "VPCEndpoint",
-  "FlowLog",
-  "TransitGatewayVPCAttachment",
-  "LaunchTemplate",
-  "Key",
+  ...["VPC", "Subnet", "InternetGateway", "RouteTable", "EIP", "NATGateway", "VPCEndpoint", "FlowLog"],
+  ...["TransitGatewayVPCAttachment", "LaunchTemplate", "Key"],
 ];
 
 /** The resources of one spoke; IDs are those that the simulation gives. */

@@ -108,12 +108,8 @@ function blockers(key: string, object: KubeObject): readonly Rule[] {
     case "Cluster":
       return [
         ...[
-          "NodeGroup",
-          "Addon",
-          "PodIdentityAssociation",
-          "AccessEntry",
-          "AccessPolicyAssociation",
-          "VPCEndpointSecurityGroupAssociation",
+          ...["NodeGroup", "Addon", "PodIdentityAssociation", "AccessEntry"],
+          ...["AccessPolicyAssociation", "VPCEndpointSecurityGroupAssociation"],
         ],
         ...["VPCEndpointSubnetAssociation", /^endpoint-(?!s3|dynamodb)/, ...untilBootstrapIsGone],
       ];

@@ -285,11 +285,8 @@ export const ruleCases: readonly RuleCase[] = [
     malformed(`a group called ${group}`, "spec.nodeGroups.1.name", groups({ name: group })),
   ),
   ...[
-    "kubernetes.io/role",
-    "node-role.kubernetes.io/worker",
-    "k8s.io/a",
-    "eks.amazonaws.com/nodegroup",
-    "fleet.internal/node-group",
+    ...["kubernetes.io/role", "node-role.kubernetes.io/worker", "k8s.io/a"],
+    ...["eks.amazonaws.com/nodegroup", "fleet.internal/node-group"],
   ].flatMap((key) => [
     rejects(
       `a group with the label ${key}`,
