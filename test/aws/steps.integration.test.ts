@@ -38,13 +38,7 @@ test("after a failed step what builds is skipped, and what removes runs all the 
     outcomes(
       `step("first", ${works}); step("hub", ${fails}); step("spoke", ${works}); removal("of the spoke", ${fails}); removal("of the hub", ${works});`,
     ),
-  ).toEqual({
-    first: "passed",
-    hub: "failed",
-    spoke: "skipped",
-    "of the spoke": "failed",
-    "of the hub": "passed",
-  });
+  ).toEqual({ first: "passed", hub: "failed", spoke: "skipped", "of the spoke": "failed", "of the hub": "passed" });
 });
 
 test("a step that isn't selected is skipped, and the next one runs", () => {

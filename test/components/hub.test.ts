@@ -264,9 +264,7 @@ describe("alternatives by configuration", () => {
   });
 
   it("connected networks may use the private endpoint", async () => {
-    const { resources } = await runStack("dev", {
-      [own("endpointPrivateAccessCidrs")]: '["10.20.0.0/16"]',
-    });
+    const { resources } = await runStack("dev", { [own("endpointPrivateAccessCidrs")]: '["10.20.0.0/16"]' });
     const rules = resources.filter(({ type }) => type === "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule");
     expect(rules.map(({ name, inputs }) => ({ name, inputs }))).toEqual([
       {
@@ -329,10 +327,7 @@ describe("alternatives by configuration", () => {
   });
 
   it("a problem in the configuration ends the program before anything is registered", async () => {
-    const run = runStack("dev", {
-      [own("vpcCidr")]: "10.0.0.1/16",
-      [own("kubernetesVersion")]: "1.20",
-    });
+    const run = runStack("dev", { [own("vpcCidr")]: "10.0.0.1/16", [own("kubernetesVersion")]: "1.20" });
     await expect(run).rejects.toThrow("2 problems in the configuration of stack dev, nothing was changed:");
   });
 });

@@ -5,13 +5,7 @@ import { recorded } from "../support/program.ts";
 const tags = { owner: "test" };
 
 async function network(natGateways: NatGateways, changes: Partial<ConstructorParameters<typeof Network>[1]> = {}) {
-  const args = {
-    cidr: "10.0.0.0/16",
-    zones: 3,
-    natGateways,
-    tags,
-    ...changes,
-  };
+  const args = { cidr: "10.0.0.0/16", zones: 3, natGateways, tags, ...changes };
   const { resources } = await recorded("test", async () => new Network("net", args));
   const of = (type: string) => resources.filter((resource) => resource.type === `aws:ec2/${type}`);
   return { of, named: (type: string, name: string) => of(type).find((resource) => resource.name === name) };

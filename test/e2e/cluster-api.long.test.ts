@@ -221,10 +221,7 @@ describe("a cluster that Cluster API makes", { timeout: 1_800_000 }, () => {
     ];
     cpSync(former, next, { recursive: true });
     await repository.edit(`${charts}/1.1.0/Chart.yaml`, (chart) => ({ ...chart, version: "1.1.0" }));
-    await repository.edit(`${charts}/1.1.0/values.yaml`, (values) => ({
-      ...values,
-      kubernetesVersion: "1.36",
-    }));
+    await repository.edit(`${charts}/1.1.0/values.yaml`, (values) => ({ ...values, kubernetesVersion: "1.36" }));
     const [dev, prod] = documents(versions);
     await repository.write(versions, { ...dev, data: { eks_cluster_version: "1.1.0" } }, prod);
     await repository.push("Raise the version of clusters in dev");

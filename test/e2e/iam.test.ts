@@ -75,9 +75,7 @@ describe("External Secrets", () => {
     });
     await expect(
       secretsmanager.send(new CreateSecretCommand({ Name: `${fleet}/git/new`, SecretString: "x" })),
-    ).rejects.toMatchObject({
-      name: "AccessDeniedException",
-    });
+    ).rejects.toMatchObject({ name: "AccessDeniedException" });
   });
 
   test("no other service account, not even of the same namespace, assumes its role", async () => {

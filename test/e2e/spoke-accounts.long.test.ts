@@ -43,14 +43,7 @@ const OTHER = "222222222222";
 const SPOKE = "abroad";
 const CONFIG = "abroad";
 const folder = join("spokes", "fleet", SPOKE);
-const place = {
-  fleet: "fleet",
-  spoke: SPOKE,
-  environment: "dev",
-  accountId: OTHER,
-  region: REGION,
-  partition: "aws",
-};
+const place = { fleet: "fleet", spoke: SPOKE, environment: "dev", accountId: OTHER, region: REGION, partition: "aws" };
 const roleArn = (name: string, of = OTHER) => `arn:aws:iam::${of}:role/${name}`;
 const crossplaneRole = roleArn("fleet-hub-crossplane");
 

@@ -117,9 +117,7 @@ test("helm-controller of the hub, once the chain is ready, reads its releases an
   for (const namespace of ["flux-system", "sealed-secrets"])
     expect(await helm(["get", "secrets", "--namespace", namespace]), namespace).toMatchObject(forbidden);
   expect(await helm(["delete", "secrets", "--all", "--namespace", "fleet-releases", "--dry-run=server"])).toMatchObject(
-    {
-      code: 1,
-    },
+    { code: 1 },
   );
 });
 

@@ -61,11 +61,7 @@ const pod = (of: string, spec: object) => ({
   spec: {
     terminationGracePeriodSeconds: 1,
     containers: [
-      {
-        name: "app",
-        image: "registry.k8s.io/pause:3.10",
-        resources: { requests: { cpu: "1", memory: "5Gi" } },
-      },
+      { name: "app", image: "registry.k8s.io/pause:3.10", resources: { requests: { cpu: "1", memory: "5Gi" } } },
     ],
     ...spec,
   },

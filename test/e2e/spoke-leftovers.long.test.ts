@@ -36,11 +36,7 @@ import {
 const SPOKE = "t2d";
 const FLEET = "fleet";
 const CLUSTER = clusterOf(SPOKE);
-const config = {
-  region: "us-east-1",
-  endpoint: instance.awsEndpoint,
-  credentials: account.sts.config.credentials,
-};
+const config = { region: "us-east-1", endpoint: instance.awsEndpoint, credentials: account.sts.config.credentials };
 const ec2 = new EC2Client(config);
 const elb = new classic.ElasticLoadBalancingClient(config);
 const elbV2 = new v2.ElasticLoadBalancingV2Client(config);

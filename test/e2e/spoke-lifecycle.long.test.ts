@@ -322,11 +322,7 @@ describe("removing a spoke", () => {
         forProvider: { region: "us-east-1", name: queue },
       },
     },
-    {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { name: "held", namespace: "ledger", finalizers: [finalizer] },
-    },
+    { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "held", namespace: "ledger", finalizers: [finalizer] } },
   ];
 
   beforeAll(async () => {

@@ -73,10 +73,7 @@ async function make(): Promise<Network> {
 
 const share = ({ vpcId, privateSubnetIds }: Network) =>
   ec2.send(
-    new CreateTagsCommand({
-      Resources: [vpcId, ...privateSubnetIds],
-      Tags: [{ Key: sharedNetworkTag, Value: FLEET }],
-    }),
+    new CreateTagsCommand({ Resources: [vpcId, ...privateSubnetIds], Tags: [{ Key: sharedNetworkTag, Value: FLEET }] }),
   );
 
 /** What is in the VPC, and how it is described: what the fleet must leave as it was. */
@@ -327,10 +324,7 @@ describe("a spoke whose way out is a transit gateway", { timeout: 2_400_000 }, (
 
   test("has no attachment before the owner of the gateway permits it, and reports how", async () => {
     await addSpoke(repository, DEPOT, "dev", (added) => {
-      added["spec"].network = {
-        natGateways: "isolated",
-        transitGateway: { id, destinationCidrs: ["0.0.0.0/0"] },
-      };
+      added["spec"].network = { natGateways: "isolated", transitGateway: { id, destinationCidrs: ["0.0.0.0/0"] } };
       return added;
     });
     await repository.push(`Add spoke ${DEPOT}`);

@@ -90,11 +90,7 @@ describe("an account besides the hub's", () => {
         ["crossplane-policy", "crossplane-roles-policy", "crossplane-oidc-providers-policy"].map((name) =>
           document(name),
         ),
-        {
-          action,
-          resource,
-          context,
-        },
+        { action, resource, context },
       );
     const role = "arn:aws:iam::222222222222:role/fleet-spoke-blue-node";
     const bounded = (account: string) =>

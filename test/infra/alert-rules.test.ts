@@ -37,9 +37,7 @@ describe("the fleet's alerts", () => {
     const exposed = new Map<string, Set<string>>();
     for (const { groupVersionKind, metricNamePrefix: prefix, metrics, labelsFromPath } of parse(
       data["resources.yaml"],
-      {
-        merge: true,
-      },
+      { merge: true },
     ).spec.resources)
       for (const { name, each, ...metric } of metrics) {
         const labels = [labelsFromPath, metric.labelsFromPath, each.info?.labelsFromPath].flatMap((paths = {}) =>

@@ -59,11 +59,7 @@ describe("a stack that names the signers of its repositories", async () => {
       {
         target: { kind: "GitRepository", labelSelector: "fleet.internal/verification!=none" },
         patch: JSON.stringify([
-          {
-            op: "add",
-            path: "/spec/verify",
-            value: { mode: "HEAD", secretRef: { name: "gitops-system-signers" } },
-          },
+          { op: "add", path: "/spec/verify", value: { mode: "HEAD", secretRef: { name: "gitops-system-signers" } } },
         ]),
       },
     ]);

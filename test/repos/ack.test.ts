@@ -38,9 +38,7 @@ describe.for(controllers)("the controller of $addon", ({ addon, step, kind }) =>
       chart: `${addon.replace("ack_", "")}-chart`,
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
     });
-    expect(named("HelmRepository")?.spec).toMatchObject({
-      url: "oci://public.ecr.aws/aws-controllers-k8s",
-    });
+    expect(named("HelmRepository")?.spec).toMatchObject({ url: "oci://public.ecr.aws/aws-controllers-k8s" });
   });
 
   test("makes what the namespaces of applications order, in the region of the cluster, and no other kind", () => {
@@ -183,9 +181,7 @@ describe.for(["dev", "prod"])("the overlay %s-ack of the sample application", (e
       })),
       keySchema: [{ attributeName: hashKey, keyType: "HASH" }],
       tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
-      ...(pointInTimeRecovery && {
-        continuousBackups: { pointInTimeRecoveryEnabled: pointInTimeRecovery.enabled },
-      }),
+      ...(pointInTimeRecovery && { continuousBackups: { pointInTimeRecoveryEnabled: pointInTimeRecovery.enabled } }),
     });
   });
 

@@ -33,18 +33,11 @@ function environment(name: string, answer: Answer, ...branches: readonly (readon
 const { custom } = recorded;
 
 async function checked(...environments: readonly string[]) {
-  const env = {
-    GITHUB_API_URL: upstream.address,
-    GITHUB_REPOSITORY: "acme/fleet",
-    GH_TOKEN: "t",
-  };
+  const env = { GITHUB_API_URL: upstream.address, GITHUB_REPOSITORY: "acme/fleet", GH_TOKEN: "t" };
   const { code, stdout, stderr } = await execute(
     process.execPath,
     ["scripts/github-environments.ts", ...environments],
-    {
-      cwd: checkout,
-      env,
-    },
+    { cwd: checkout, env },
   );
   return { code, text: stdout + stderr };
 }

@@ -78,11 +78,7 @@ describe("the table of list prices", () => {
         c: { name: "third", date: "2023-02-20" },
       },
       gp3: "0.0952c - -",
-      instances: {
-        "m6i.large": "~0.125b 0.096a 0.097a",
-        "m6i.xlarge": "0.25b 0.192a -",
-        "m7g.xlarge": "0.1955b - -",
-      },
+      instances: { "m6i.large": "~0.125b 0.096a 0.097a", "m6i.xlarge": "0.25b 0.192a -", "m7g.xlarge": "0.1955b - -" },
     });
   });
 

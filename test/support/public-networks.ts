@@ -38,11 +38,7 @@ export const withPrivate: readonly PublicNetworks[] = [
     cidrs: ["8.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "10.1.0.0/16"],
     addresses: slash8,
   },
-  {
-    title: "a block that is private in part",
-    cidrs: ["172.0.0.0/8", "5.6.7.0/24"],
-    addresses: slash8 + 256,
-  },
+  { title: "a block that is private in part", cidrs: ["172.0.0.0/8", "5.6.7.0/24"], addresses: slash8 + 256 },
   { title: "public blocks around the private ones", cidrs: ["8.0.0.0/6", "10.0.0.0/8"], addresses: 4 * slash8 },
 ];
 

@@ -361,10 +361,7 @@ describe("what is counted for", () => {
     const [group] = [...world.live.values()].filter(({ object }) => object.kind === "NodeGroup");
     const { instanceTypes, capacityType, count } = spokeNodes;
     expect(group?.object).toMatchObject({
-      spec: {
-        forProvider: { instanceTypes, capacityType },
-        initProvider: { scalingConfig: { desiredSize: count } },
-      },
+      spec: { forProvider: { instanceTypes, capacityType }, initProvider: { scalingConfig: { desiredSize: count } } },
     });
   });
 

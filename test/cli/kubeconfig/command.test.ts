@@ -30,10 +30,7 @@ describe("fleet kubeconfig", () => {
     const config = JSON.parse(written);
     expect(config["current-context"]).toBe("fleet-spoke-blue");
     expect(config.clusters).toEqual([
-      {
-        name: "fleet-spoke-blue",
-        cluster: { server: "https://blue.eks", "certificate-authority-data": "Q0E=" },
-      },
+      { name: "fleet-spoke-blue", cluster: { server: "https://blue.eks", "certificate-authority-data": "Q0E=" } },
     ]);
     expect(Object.keys(config.users[0].user)).toEqual(["exec"]);
     expect(config.users[0].user.exec).toMatchObject({

@@ -20,9 +20,7 @@ test("a hundred spokes are shown in less than two seconds, though two of them ne
     ),
     spokes,
     false,
-    {
-      ...{ deadline: 500, atOnce: 50 },
-    },
+    { ...{ deadline: 500, atOnce: 50 } },
   );
   expect(performance.now() - begun).toBeLessThan(2000);
   expect(rows.map(({ name }) => name)).toEqual(names);

@@ -29,10 +29,7 @@ const shape = {
 export function spoke(name: string, spec: object = {}, status: object = {}): Spoke {
   const arn = `arn:aws:eks:eu-central-1:123456789012:cluster/fleet-spoke-${name}`;
   const cluster = { name: `fleet-spoke-${name}`, arn };
-  return listed(name, {
-    spec: { ...shape, ...spec },
-    status: { conditions: [ready()], cluster, ...status },
-  }) as Spoke;
+  return listed(name, { spec: { ...shape, ...spec }, status: { conditions: [ready()], cluster, ...status } }) as Spoke;
 }
 
 /** An application of a spoke's own Flux, at a commit. */

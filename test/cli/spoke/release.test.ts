@@ -58,10 +58,7 @@ describe("fleet release", () => {
       "of a protected Spoke whose deletion was held back: it would stay",
       {
         spec: { deletionPolicy: "Orphan" },
-        status: {
-          deletionPolicy: "Orphan",
-          conditions: [{ type: "Deleting", status: "False", reason: "Protected" }],
-        },
+        status: { deletionPolicy: "Orphan", conditions: [{ type: "Deleting", status: "False", reason: "Protected" }] },
       },
       /somebody deleted spoke blue before.*\nWithdraw it: kubectl -n spokes annotate spoke blue usage\.crossplane\.io\/deletion-attempt-with-policy-,/,
     ],

@@ -134,11 +134,7 @@ export const placements: Cases = [
   refuses(
     "a ProviderConfig with a stored key",
     "ProviderConfig trial must take an IAM role: spec.credentials.source IRSA, PodIdentity or WebIdentity; got Secret",
-  )(
-    config({
-      credentials: { source: "Secret", secretRef: { namespace: "spokes", name: "aws", key: "credentials" } },
-    }),
-  ),
+  )(config({ credentials: { source: "Secret", secretRef: { namespace: "spokes", name: "aws", key: "credentials" } } })),
   ...removals(
     config({ credentials: { source: "IRSA" } }),
     config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: role("999999999999") }] }),

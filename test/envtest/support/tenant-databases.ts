@@ -178,9 +178,7 @@ const safety: Cases = [
   ),
   ...refusedAs(
     "spec.managementPolicies of a database must be [Observe, Create, Update], with Delete for one that goes with its object, got *",
-    {
-      "that goes with its object, with AWS's choices": leaving({}, { managementPolicies: ["*"] }),
-    },
+    { "that goes with its object, with AWS's choices": leaving({}, { managementPolicies: ["*"] }) },
   ),
 ];
 

@@ -160,10 +160,7 @@ const foreignKey = "arn:aws:kms:us-east-1:999999999999:key/1";
 /** What a table can be filled from and copied to, as Crossplane's definition of it has it. */
 const copies: Readonly<Record<string, unknown>> = {
   globalTableWitness: { regionName: "us-west-2" },
-  importTable: {
-    inputFormat: "CSV",
-    s3BucketSource: { bucket: "evil", bucketOwner: "999999999999" },
-  },
+  importTable: { inputFormat: "CSV", s3BucketSource: { bucket: "evil", bucketOwner: "999999999999" } },
   replica: [{ regionName: "attacker.example/x#" }],
   restoreBackupArn: `arn:aws:dynamodb:us-east-1:000000000000:table/${others}_t/backup/1`,
   restoreSourceName: `${others}_t`,

@@ -188,10 +188,7 @@ describe("a Spoke in a VPC that is there", () => {
       told(
         "vpc",
         { cidrBlock: "10.30.0.0/16" },
-        {
-          ...asked,
-          spec: { ...asked.spec, network: { ...asked.spec.network, serviceIpv4Cidr } },
-        },
+        { ...asked, spec: { ...asked.spec, network: { ...asked.spec.network, serviceIpv4Cidr } } },
       );
     const world = services("10.16.0.0/12");
     expect(problem(world)).toMatchObject({ status: "False", reason: "InvalidNetwork" });

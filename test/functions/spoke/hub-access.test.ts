@@ -10,10 +10,7 @@ import { settings, spoke } from "./support/fixtures.ts";
 import { settled, World } from "./support/world.ts";
 
 const refusal = (attempt: string) => ({ attempt, message: `namespaces is forbidden: ${attempt}` });
-const was = (reason: HubAccessReason, ...attempts: string[]): HubAccess => ({
-  reason,
-  refused: attempts.map(refusal),
-});
+const was = (reason: HubAccessReason, ...attempts: string[]): HubAccess => ({ reason, refused: attempts.map(refusal) });
 
 /** A spoke in its everyday state, with changes. */
 const question = (change: Partial<HubAccessQuestion> = {}): HubAccessQuestion => ({

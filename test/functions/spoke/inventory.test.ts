@@ -190,10 +190,7 @@ describe("the ClusterProfile of the hub", () => {
     expect(properties.length).toBeGreaterThan(8);
     for (const { name, value } of properties) expect(value, name).toBe(bridge[name.replace("fleet.internal/", "")]);
     expect(profile.status?.accessProviders).toMatchObject([
-      {
-        name: "eks",
-        cluster: { server: "https://kubernetes.default.svc", "certificate-authority-data": authority },
-      },
+      { name: "eks", cluster: { server: "https://kubernetes.default.svc", "certificate-authority-data": authority } },
     ]);
     expect(conditionsOf(profile)).toMatchObject({
       ControlPlaneHealthy: { status: "True" },

@@ -99,10 +99,7 @@ describe("another kind of nodes", () => {
 
   /** What Crossplane's provider reports of a group that AWS has with this status: Ready in any case. */
   const inAwsAs = (world: World, key: string, status: string) =>
-    world.report(key, (reported) => ({
-      ...reported,
-      atProvider: { ...(reported["atProvider"] as object), status },
-    }));
+    world.report(key, (reported) => ({ ...reported, atProvider: { ...(reported["atProvider"] as object), status } }));
 
   it("that AWS failed to make leaves the former, though Crossplane calls it Ready, and goes as soon as it is corrected", () => {
     const world = running(spoke());

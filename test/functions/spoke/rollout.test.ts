@@ -6,10 +6,7 @@ import { settled, World } from "./support/world.ts";
 
 const first = `ring/early@sha1:${"a".repeat(40)}`;
 const second = `ring/early@sha1:${"b".repeat(40)}`;
-const crossplane = {
-  compositionRef: { name: "spoke-early" },
-  compositionRevisionRef: { name: "spoke-early-1" },
-};
+const crossplane = { compositionRef: { name: "spoke-early" }, compositionRevisionRef: { name: "spoke-early-1" } };
 const inRing = (change: Record<string, unknown> = {}) => spoke({ ring: "early", crossplane, ...change });
 
 /** What Flux reports of the chain. */

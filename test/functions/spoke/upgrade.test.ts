@@ -11,10 +11,7 @@ const requested = (world: World) => ({
 
 /** AWS reports another version than the one that the hub requested. */
 const inAws = (world: World, version: string): void => {
-  world.report("cluster", (status) => ({
-    ...status,
-    atProvider: { ...(status["atProvider"] as object), version },
-  }));
+  world.report("cluster", (status) => ({ ...status, atProvider: { ...(status["atProvider"] as object), version } }));
   world.settle();
 };
 

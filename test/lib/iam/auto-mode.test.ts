@@ -95,11 +95,7 @@ describe("the boundary of control planes with EKS Auto Mode", () => {
 });
 
 describe("Crossplane on the hub", () => {
-  const policy = crossplaneRights({
-    ...scope,
-    dnsSuffix: "amazonaws.com",
-    boundaryArn: iam("policy/fleet-boundary"),
-  });
+  const policy = crossplaneRights({ ...scope, dnsSuffix: "amazonaws.com", boundaryArn: iam("policy/fleet-boundary") });
   const name = arns(account);
   const attach = (policyName: string, boundaryName = "fleet-auto-mode-boundary") =>
     allowed(

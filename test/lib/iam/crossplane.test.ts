@@ -335,12 +335,7 @@ const twins: Twin[] = [
   [
     "take a key of another fleet into this one",
     asks("kms:TagResource", key, withTag),
-    {
-      context: {
-        "aws:RequestTag/fleet.internal/fleet": "fleet",
-        "aws:ResourceTag/fleet.internal/fleet": "other",
-      },
-    },
+    { context: { "aws:RequestTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   ["make a key without the fleet's tag", asks("kms:CreateKey", "*", withTag), { context: {} }],
 ];

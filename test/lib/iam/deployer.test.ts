@@ -95,12 +95,7 @@ const twins: [string, IamRequest, Partial<IamRequest>][] = [
   [
     "take a key of another fleet",
     asks("kms:TagResource", arn("kms", "key/1"), withTag),
-    {
-      context: {
-        "aws:RequestTag/fleet.internal/fleet": "fleet",
-        "aws:ResourceTag/fleet.internal/fleet": "other",
-      },
-    },
+    { context: { "aws:RequestTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   [
     "read a role of somebody else, while service-linked roles are looked up",

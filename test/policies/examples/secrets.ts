@@ -51,9 +51,7 @@ export const secretExamples: readonly Example[] = [
     "an exempt environment may delete at once",
     secret({ recoveryWindowInDays: 0, tags: { environment: "local" } }),
     [],
-    {
-      exceptEnvironments: ["local"],
-    },
+    { exceptEnvironments: ["local"] },
   ),
 
   rotation("a rotated key passes", key({ enableKeyRotation: true })),

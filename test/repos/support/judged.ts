@@ -116,10 +116,7 @@ const changes = [
     ...orderedBefore,
     ...ordersOfDatabases,
     ...ordersWithIds,
-  ].map((each) => ({
-    ...each,
-    policy: "tenant-resources.fleet.internal",
-  })),
+  ].map((each) => ({ ...each, policy: "tenant-resources.fleet.internal" })),
   ...[...tenantDatabases, ...furtherDatabases, ...databasesOfOthers, ...databasesWithIds].map((each) => ({
     ...each,
     policy: "tenant-databases.fleet.internal",

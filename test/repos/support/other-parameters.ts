@@ -172,19 +172,13 @@ const tenantSources: readonly Row[] = [
   ),
   allows(
     "a repository beside the workloads",
-    {
-      ...source("https://git.example.com/org/app.git"),
-      metadata: { name: "it", namespace: "payment-app" },
-    },
+    { ...source("https://git.example.com/org/app.git"), metadata: { name: "it", namespace: "payment-app" } },
     folders,
   ),
   refuses(
     "a repository of an organisation that is called alike",
     "GitRepositorys of a tenant are below https://git.example.com/org/",
-    {
-      ...source("https://git.example.com/org-of-others/app.git"),
-      metadata: { name: "it", namespace: "payment-app" },
-    },
+    { ...source("https://git.example.com/org-of-others/app.git"), metadata: { name: "it", namespace: "payment-app" } },
     folders,
   ),
 ];

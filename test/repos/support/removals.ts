@@ -108,10 +108,7 @@ const letGo = { deletionPolicy: "Orphan" };
 /** A Spoke whose deletion was asked for before. */
 const asked = (object: Manifest): Manifest => ({
   ...object,
-  metadata: {
-    ...object.metadata,
-    annotations: { "usage.crossplane.io/deletion-attempt-with-policy": "Background" },
-  },
+  metadata: { ...object.metadata, annotations: { "usage.crossplane.io/deletion-attempt-with-policy": "Background" } },
 });
 const dryRun = "a Spoke can't be deleted as a dry run";
 

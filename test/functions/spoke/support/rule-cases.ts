@@ -566,10 +566,7 @@ export const ruleCases: readonly RuleCase[] = [
   rejects(
     "a block for Services of a cluster that Cluster API makes",
     "existing.madeBy can't go with network.endpoints, podCidr, serviceIpv4Cidr",
-    {
-      existing: { madeBy: "ClusterAPI" },
-      network: { cidr: "10.100.0.0/16", serviceIpv4Cidr: "172.20.0.0/16" },
-    },
+    { existing: { madeBy: "ClusterAPI" }, network: { cidr: "10.100.0.0/16", serviceIpv4Cidr: "172.20.0.0/16" } },
   ),
   accepts("a key for volumes", { volumeKey: key("us-east-1") }),
   update("another key for volumes", taken, {
@@ -787,22 +784,14 @@ export const ruleCases: readonly RuleCase[] = [
   rejects(
     "a cluster that Cluster API makes, to be let go from the beginning",
     "existing.madeBy can't go with deletionPolicy Orphan: Cluster API would remove the cluster after the Spoke",
-    {
-      network: { cidr: placed.cidr },
-      existing: { madeBy: "ClusterAPI" },
-      deletionPolicy: "Orphan",
-    },
+    { network: { cidr: placed.cidr }, existing: { madeBy: "ClusterAPI" }, deletionPolicy: "Orphan" },
   ),
   update(
     "a cluster that Cluster API makes, to be let go later",
     "existing.madeBy can't go with deletionPolicy Orphan",
     {
       from: { network: { cidr: placed.cidr }, existing: { madeBy: "ClusterAPI" } },
-      to: {
-        network: { cidr: placed.cidr },
-        existing: { madeBy: "ClusterAPI" },
-        deletionPolicy: "Orphan",
-      },
+      to: { network: { cidr: placed.cidr }, existing: { madeBy: "ClusterAPI" }, deletionPolicy: "Orphan" },
     },
   ),
   malformed("a cluster of a maker that the hub does not know", "spec.existing.madeBy", {
