@@ -11,6 +11,7 @@ import { fleetNames, hubName, repositories } from "../../lib/names.ts";
 import { describeProblems } from "../../lib/problems.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { APP, appliedOn, expectOrders, expectRole, greetingAt, infoBy, orders, ordersOf } from "../support/app.ts";
+import { withSpec } from "../support/checkout.ts";
 import {
   type Cluster,
   deploymentsOf,
@@ -293,10 +294,7 @@ describe("a spoke", () => {
 
   step("goes up by one Kubernetes minor by a commit, in order, and its application goes on", async () => {
     const system = await checkout(environment, "gitops-system");
-    await system.edit(join(spokePath, "spoke.yaml"), (spoke) => ({
-      ...spoke,
-      spec: { ...spoke.spec, kubernetesVersion: to[0] },
-    }));
+    await system.edit(join(spokePath, "spoke.yaml"), withSpec({ kubernetesVersion: to[0] }));
     await system.push(`Raise ${SPOKE} to ${to[0]}`);
     const hub = await hubCluster();
     await fetchNow(hub, "gitops-system", "flux-system");
@@ -342,10 +340,7 @@ describe("a spoke", () => {
         ),
       );
       const system = await checkout(environment, "gitops-system");
-      await system.edit(join(spokePath, "spoke.yaml"), (spoke) => ({
-        ...spoke,
-        spec: { ...spoke.spec, kubernetesVersion: from[0] },
-      }));
+      await system.edit(join(spokePath, "spoke.yaml"), withSpec({ kubernetesVersion: from[0] }));
       await system.push(`Keep ${SPOKE} at ${from[0]}`);
       await fetchNow(hub, "gitops-system", "flux-system");
       await spokes.untilVersion(SPOKE, from[0], limits.upgrade);

@@ -21,6 +21,7 @@ import {
   untilVersion,
   workloads,
 } from "../e2e/support/spokes.ts";
+import { withSpec } from "../support/checkout.ts";
 
 /** Seconds for a phase in which something goes wrong: what is refused meanwhile is tried again after longer and longer pauses. */
 const PATIENCE = 1500;
@@ -38,10 +39,7 @@ const isTrue = async (name: string, type: string) => (await condition(name, type
 /** A spoke's folder in a checkout that is up to date. */
 const edited = async (name: string, spec: object): Promise<Checkout> => {
   const repository = await system();
-  await repository.edit(join(folderOf(name), "spoke.yaml"), (object) => ({
-    ...object,
-    spec: { ...object.spec, ...spec },
-  }));
+  await repository.edit(join(folderOf(name), "spoke.yaml"), withSpec({ ...spec }));
   return repository;
 };
 

@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { fleetNames } from "../../lib/names.ts";
 import { expectOrders, expectRole, greetingAt, orders, ordersOf } from "../support/app.ts";
+import { withResources, withSpec } from "../support/checkout.ts";
 import { isMissing, isReady } from "../support/cluster.ts";
 import { outcome } from "../support/process.ts";
 import { APP, appFolder, fetchNow, info, onboard, untilHealthy } from "./support/apps.ts";
@@ -113,13 +114,10 @@ async function removeApp(): Promise<void> {
 beforeAll(async () => {
   await prepareAddons(instance, addons);
   repository = await system();
-  await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: [...addons] } }));
+  await addSpoke(repository, name, "dev", withSpec({ addons: [...addons] }));
   const secrets = `spokes/fleet/${name}/secrets`;
   await repository.write(`${secrets}/ack-values.yaml`, ...steps.map(valuesOf));
-  await repository.edit(`${secrets}/kustomization.yaml`, (kustomization) => ({
-    ...kustomization,
-    resources: [...kustomization.resources, "ack-values.yaml"],
-  }));
+  await repository.edit(`${secrets}/kustomization.yaml`, withResources("ack-values.yaml"));
   await repository.push(`Add spoke ${name} with ACK's controllers`);
   await untilReady(name, 900);
   await eventually(300, async () => {
@@ -276,10 +274,7 @@ describe("the end", () => {
   });
 
   test("of the add-ons leaves neither pods nor rights nor roles", async () => {
-    await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (spoke) => ({
-      ...spoke,
-      spec: { ...spoke.spec, addons: [] },
-    }));
+    await repository.edit(`spokes/fleet/${name}/spoke.yaml`, withSpec({ addons: [] }));
     await repository.push(`Turn ACK's controllers off on ${name}`);
     await eventually(300, async () => {
       for (const step of steps) {

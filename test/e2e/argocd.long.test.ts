@@ -7,6 +7,7 @@ import { type BuiltArgocd, ensureArgocd } from "@eks-gitops-fleet/local/toolchai
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { fleetNames } from "../../lib/names.ts";
+import { withSpec } from "../support/checkout.ts";
 import { isMissing } from "../support/cluster.ts";
 import { APP, APP_REPOSITORY } from "./support/apps.ts";
 import { type Argocd, startArgocd } from "./support/argocd.ts";
@@ -261,10 +262,7 @@ describe("Argo CD on the hub", () => {
   });
 
   test("removes it from a spoke that loses the label, and nowhere else", async () => {
-    await repository.edit("spokes/fleet/jade/spoke.yaml", (spoke) => ({
-      ...spoke,
-      spec: { ...spoke.spec, tenant: "search" },
-    }));
+    await repository.edit("spokes/fleet/jade/spoke.yaml", withSpec({ tenant: "search" }));
     await repository.push("Give jade to another team");
     await eventually(SECONDS, async () => {
       argocd?.check();

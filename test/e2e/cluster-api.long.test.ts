@@ -15,6 +15,7 @@ import { parseAllDocuments } from "yaml";
 import { filesBelow } from "../../cli/render/files.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { fillTemplate } from "../../lib/template.ts";
+import { withSpec } from "../support/checkout.ts";
 import { isMissing, isReady } from "../support/cluster.ts";
 import {
   aws,
@@ -100,13 +101,7 @@ async function withoutClusterApi(): Promise<void> {
 /** As the guide says. */
 async function addCluster(): Promise<void> {
   const options = ["--cidr", cidr, "--public-access-cidr", machineCidr];
-  await addSpoke(
-    repository,
-    NAME,
-    "dev",
-    (own) => ({ ...own, spec: { ...own.spec, existing: { madeBy: "ClusterAPI" } } }),
-    options,
-  );
+  await addSpoke(repository, NAME, "dev", withSpec({ existing: { madeBy: "ClusterAPI" } }), options);
   const template = join(repository.folder, "templates", "cluster-api");
   const values = { name: NAME, fleet: "fleet", region, environment: "dev", cidr };
   for (const file of filesBelow(template)) {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { deployerArn, GO_ENVIRONMENT, machineCidr } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { withSpec } from "../support/checkout.ts";
 import { isMissing } from "../support/cluster.ts";
 import { succeed } from "../support/process.ts";
 import { eventually, execute, get, hub, instance, root, scratch, secretData, tryKubectl } from "./support/fleet.ts";
@@ -42,8 +43,7 @@ const conditionsOf = ({ status }: Editable): Record<string, string> =>
   Object.fromEntries((status?.conditions ?? []).map((each: Editable) => [each.type, each.status]));
 const propertiesOf = ({ status }: Editable): Record<string, string> =>
   Object.fromEntries((status?.properties ?? []).map((each: Editable) => [each.name, each.value]));
-const editSpec = (change: object) =>
-  repository.edit(spokeFile, (object) => ({ ...object, spec: { ...object.spec, ...change } }));
+const editSpec = (change: object) => repository.edit(spokeFile, withSpec(change));
 
 const setResources = (change: (resources: readonly string[]) => readonly string[]) =>
   repository.edit(hubFile, (object) => ({ ...object, resources: change(object.resources) }));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { bareRepository } from "@eks-gitops-fleet/local/git";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromBase64 } from "../../lib/base64.ts";
+import { succeeds } from "../support/process.ts";
 import { aws, execute, git, instance, outputs } from "./support/fleet.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-commands-"));
@@ -120,8 +121,7 @@ describe("fleet onboard", () => {
   test("seals for a spoke with keys of its own as its Spoke says, so that its environment's key does not open it", async () => {
     await clone("gitops-system");
     const workloads = await clone("gitops-workloads");
-    const { code, stdout, stderr } = await fleet([...request, workloads]);
-    expect(code, stdout + stderr).toBe(0);
+    await succeeds(fleet([...request, workloads]));
     await expectOwnKey(workloads);
   });
 
@@ -130,25 +130,19 @@ describe("fleet onboard", () => {
     const unsaid = await fleet([...request, workloads, "--environment", "prod"]);
     expect(unsaid.code).toBe(2);
     expect(unsaid.stderr).toContain("--sealing: must be named");
-    const { code, stdout, stderr } = await fleet([
-      ...request,
-      workloads,
-      "--environment",
-      "prod",
-      "--sealing",
-      "cluster",
-    ]);
-    expect(code, stdout + stderr).toBe(0);
+    await succeeds(fleet([...request, workloads, "--environment", "prod", "--sealing", "cluster"]));
     await expectOwnKey(workloads);
   });
 
   test("prints the public half of the key that the application's namespace gets, for the Git host of the fleet", async () => {
     const workloads = await clone("gitops-workloads");
-    const { code, stdout, stderr } = await fleet([
-      ...["onboard", "payment-app", "--cluster", "sealed", "--environment", "dev", "--tenant", "payments"],
-      ...["--repository-url", "ssh://git@git.fleet.internal:2222/payment-app-manifests.git", "--repository", workloads],
-    ]);
-    expect(code, stdout + stderr).toBe(0);
+    const stdout = await succeeds(
+      fleet([
+        ...["onboard", "payment-app", "--cluster", "sealed", "--environment", "dev", "--tenant", "payments"],
+        ...["--repository-url", "ssh://git@git.fleet.internal:2222/payment-app-manifests.git"],
+        ...["--repository", workloads],
+      ]),
+    );
     const file = join(workloads, "clusters", "sealed", "payment-app", "credential.yaml");
     const { data } = JSON.parse((await opened(file, "dev")).stdout);
     const credential = fromBase64(data);

@@ -22,7 +22,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { serviceAccountTrust } from "../../lib/iam/trust.ts";
 import { fleetNames } from "../../lib/names.ts";
-import { outcome } from "../support/process.ts";
+import { outcome, succeeds } from "../support/process.ts";
 import { account, instance, outputs, pulumi, scratch, tryPulumi, upWith } from "./support/fleet.ts";
 import { actingAs, assume, serviceAccountToken } from "./support/identity.ts";
 
@@ -91,8 +91,7 @@ describe("the fleet's Grafana", () => {
 
   test("is left alone by a second run", async () => {
     const file = join(scratch, "Pulumi.local.yaml");
-    const { code, stdout, stderr } = await tryPulumi(["preview", "--expect-no-changes", "--config-file", file]);
-    expect(code, stdout + stderr).toBe(0);
+    await succeeds(tryPulumi(["preview", "--expect-no-changes", "--config-file", file]));
   });
 
   test("has the stack's groups as administrators, and no longer those that the stack named before", async () => {

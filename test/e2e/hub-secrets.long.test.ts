@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
+import { withResources } from "../support/checkout.ts";
 import { eventually, get, instance, outputs, pulumi, secretData, tryKubectl, upWith } from "./support/fleet.ts";
 import { type Checkout, checkout } from "./support/repository.ts";
 
@@ -46,10 +47,7 @@ beforeAll(async () => {
   const key = { scope: "cluster-hub", generation: "1", active: true };
   await upWith(({ sealingKeys, ...config }) => ({ ...config, sealingKeys: [...(sealingKeys as object[]), key] }));
   repository = await checkout("gitops-system");
-  await repository.edit(join(folder, "kustomization.yaml"), (kustomization) => ({
-    ...kustomization,
-    resources: [...kustomization.resources, "../../platform/hub/sealed-secrets"],
-  }));
+  await repository.edit(join(folder, "kustomization.yaml"), withResources("../../platform/hub/sealed-secrets"));
 });
 afterAll(async () => {
   await repository.restore();

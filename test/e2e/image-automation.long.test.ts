@@ -1,4 +1,5 @@
 /** A new tag of an application's image is committed to its repository by the spoke's Flux, in the overlay of dev, and runs. */
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
@@ -7,7 +8,9 @@ import { ensureToolchain, type Toolchain } from "@eks-gitops-fleet/local/toolcha
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withListed } from "../../cli/folder.ts";
 import { fromBase64 } from "../../lib/base64.ts";
+import { withSpec } from "../support/checkout.ts";
 import { isMissing, isReady } from "../support/cluster.ts";
+import { succeeds } from "../support/process.ts";
 import {
   APP,
   APP_REPOSITORY,
@@ -62,10 +65,7 @@ async function publish(tag: string): Promise<void> {
 }
 
 const enable = async (addons: readonly string[], message: string) => {
-  await platform.edit(join("spokes", "fleet", SPOKE, "spoke.yaml"), (spoke) => ({
-    ...spoke,
-    spec: { ...spoke.spec, addons },
-  }));
+  await platform.edit(join("spokes", "fleet", SPOKE, "spoke.yaml"), withSpec({ addons }));
   await platform.push(message);
 };
 
@@ -92,12 +92,13 @@ const headOfTeam = async () => {
 async function onboardAgain(): Promise<string> {
   const folder = appFolder(SPOKE);
   await governance.remove(folder);
-  const { code, stdout, stderr } = await fleet([
-    ...["onboard", APP, "--cluster", SPOKE, "--tenant", "payments", "--auto-update", IMAGE],
-    ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`],
-    ...["--repository", governance.folder, "--system", platform.folder],
-  ]);
-  expect(code, stdout + stderr).toBe(0);
+  const stdout = await succeeds(
+    fleet([
+      ...["onboard", APP, "--cluster", SPOKE, "--tenant", "payments", "--auto-update", IMAGE],
+      ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`],
+      ...["--repository", governance.folder, "--system", platform.folder],
+    ]),
+  );
   await git(["checkout", "--quiet", "--", folder, `:!${componentOf}`], governance.folder);
   const file = join(governance.folder, folder, "kustomization.yaml");
   writeFileSync(file, withListed(readFileSync(file, "utf8"), "components", "auto-update"));

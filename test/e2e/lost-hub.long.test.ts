@@ -14,8 +14,9 @@ import { parse, stringify } from "yaml";
 import { labelKeys } from "../../lib/labels.ts";
 import { APP, APP_REPOSITORY } from "../support/app.ts";
 import type { Checkout, Editable } from "../support/checkout.ts";
+import { withSpec } from "../support/checkout.ts";
 import { expectApplied, expectUnchanged, isReady } from "../support/cluster.ts";
-import { eventually, outcome } from "../support/process.ts";
+import { eventually, outcome, succeeds } from "../support/process.ts";
 import { spokesOn } from "../support/spokes.ts";
 import { FLEET, hubCluster, type OwnInstance, ownInstance, spokeCluster } from "./support/own-instance.ts";
 import { asking } from "./support/requests.ts";
@@ -151,8 +152,7 @@ describe("a hub whose cluster and state are lost", () => {
     );
     const operations = new Set(steps.map(({ op }: { readonly op: string }) => op));
     expect([...operations].sort()).toEqual(["create", "same", "update"]);
-    const { code, stdout, stderr } = await up();
-    expect(code, stdout + stderr).toBe(0);
+    await succeeds(up());
     expect(await its.hubIdentities()).toEqual(expect.arrayContaining(hubBefore));
     // Beside the former ones, which the spokes have.
     for (const [repository, key] of Object.entries<string>(
@@ -191,7 +191,7 @@ describe("the new hub", () => {
 
   test("brings them the next commit", async () => {
     const spokeFile = join("spokes", FLEET, OTHER, "spoke.yaml");
-    await platform.edit(spokeFile, (spoke) => ({ ...spoke, spec: { ...spoke.spec, logRetentionDays: 30 } }));
+    await platform.edit(spokeFile, withSpec({ logRetentionDays: 30 }));
     const commit = await platform.push(`Keep the logs of ${OTHER} for a month`);
     await eventually(ROLLED_SECONDS, () => expectApplied(its.on(hubCluster), "main", commit), PAUSE);
     const selector = ["--namespace", "spokes", "--selector", `${labelKeys.cluster}=${OTHER}`];

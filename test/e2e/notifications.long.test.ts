@@ -1,4 +1,5 @@
 /** Flux tells what it does: hub and spoke a server of the platform team's, and the spoke the Git host of an application's commits. */
+
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer as createHttp } from "node:http";
@@ -7,6 +8,8 @@ import { join } from "node:path";
 import { GIT_HOST, gitAuthority, gitPaths } from "@eks-gitops-fleet/local/git";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withListed } from "../../cli/folder.ts";
+import { withResources, withSpec } from "../support/checkout.ts";
+import { succeeds } from "../support/process.ts";
 import { APP, APP_REPOSITORY, appFolder, fetchNow, manifests, sharedApp, untilApplied } from "./support/apps.ts";
 import { answer, CALL_SECONDS, calls, listen, told } from "./support/calls.ts";
 import { eventually, git, instance, kubectl, scratch, upWith } from "./support/fleet.ts";
@@ -82,23 +85,18 @@ describe("a spoke's notification", () => {
     const port = await listen(createHttp(answer));
     platform = await system();
     // As the guide says.
-    await platform.edit(join("tools", "dev", "notifications", "provider.yaml"), (provider) => ({
-      ...provider,
-      spec: { ...provider.spec, type: "generic" },
-    }));
-    const { code, stdout, stderr } = await fleet(
-      [
-        ...["seal", "--cluster", SPOKE, "--namespace", "flux-system", "--name", "notifications"],
-        ...["--from-stdin", "address", "--output", join(platform.folder, folder, "secrets", "notifications.yaml")],
-        ...["--system", platform.folder],
-      ],
-      { input: `http://${instance.gatewayAddress}:${port}/spoke\n` },
+    await platform.edit(join("tools", "dev", "notifications", "provider.yaml"), withSpec({ type: "generic" }));
+    await succeeds(
+      fleet(
+        [
+          ...["seal", "--cluster", SPOKE, "--namespace", "flux-system", "--name", "notifications"],
+          ...["--from-stdin", "address", "--output", join(platform.folder, folder, "secrets", "notifications.yaml")],
+          ...["--system", platform.folder],
+        ],
+        { input: `http://${instance.gatewayAddress}:${port}/spoke\n` },
+      ),
     );
-    expect(code, stdout + stderr).toBe(0);
-    await platform.edit(join(folder, "secrets", "kustomization.yaml"), (list) => ({
-      ...list,
-      resources: [...list.resources, "notifications.yaml"],
-    }));
+    await platform.edit(join(folder, "secrets", "kustomization.yaml"), withResources("notifications.yaml"));
     await platform.edit(join(folder, "spoke.yaml"), (spoke) => ({
       ...spoke,
       spec: { ...spoke.spec, addons: [...(spoke.spec.addons ?? []), "notifications"] },
@@ -165,13 +163,14 @@ describe("the commit status of an application", () => {
     writeFileSync(token, TOKEN, { mode: 0o600 });
     writeFileSync(authority, await gitAuthority(instance));
     await governance.remove(folder);
-    const { code, stdout, stderr } = await fleet([
-      ...["onboard", APP, "--cluster", SPOKE, "--environment", "dev", "--tenant", "payments"],
-      ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`],
-      ...["--commit-status", "bitbucketserver", "--commit-status-address", address],
-      ...["--commit-status-token-file", token, "--ca-file", authority, "--repository", governance.folder],
-    ]);
-    expect(code, stdout + stderr).toBe(0);
+    await succeeds(
+      fleet([
+        ...["onboard", APP, "--cluster", SPOKE, "--environment", "dev", "--tenant", "payments"],
+        ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`],
+        ...["--commit-status", "bitbucketserver", "--commit-status-address", address],
+        ...["--commit-status-token-file", token, "--ca-file", authority, "--repository", governance.folder],
+      ]),
+    );
     await git(["checkout", "--quiet", "--", folder, `:!${folder}/commit-status`], governance.folder);
     const file = join(governance.folder, folder, "kustomization.yaml");
     writeFileSync(file, withListed(readFileSync(file, "utf8"), "components", "commit-status"));

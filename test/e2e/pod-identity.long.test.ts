@@ -2,6 +2,7 @@ import { DescribeClusterCommand, ListPodIdentityAssociationsCommand } from "@aws
 import { GetRoleCommand } from "@aws-sdk/client-iam";
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withSpec } from "../support/checkout.ts";
 import { outcome } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
 import { tenantObjects } from "./support/bucket-tenant.ts";
@@ -112,10 +113,7 @@ beforeAll(async () => {
   zone = await hostedZone(domain);
   repository = await system();
   governance = await workloads();
-  await addSpoke(repository, name, "dev", (spoke) => ({
-    ...spoke,
-    spec: { ...spoke.spec, addons: ["external_dns"] },
-  }));
+  await addSpoke(repository, name, "dev", withSpec({ addons: ["external_dns"] }));
   await repository.push(`Add spoke ${name}`);
   await untilReady(name, 900);
 });

@@ -1,4 +1,5 @@
 /** The policy pack in the real engine, on previews without a cluster, on the running hub, and on a small program at its update. */
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -6,6 +7,7 @@ import { cloudEnvironment } from "@eks-gitops-fleet/local/cli";
 import { makeProject, type Project } from "@eks-gitops-fleet/local/test";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { succeeds } from "../support/process.ts";
 import { cli, instance, root, tryPulumi } from "./support/fleet.ts";
 
 const pack = path.join(root, "policies");
@@ -18,8 +20,7 @@ const preview = (stack: string, ...flags: string[]) =>
 describe("npm run preview with the policy pack", () => {
   // The running hub below is the stack local.
   test.each(["dev", "prod"])("the shipped program passes as %s, with everything mandatory", async (stack) => {
-    const { code, stdout, stderr } = await preview(stack);
-    expect(code, stdout + stderr).toBe(0);
+    const stdout = await succeeds(preview(stack));
     expect(stdout).toContain(passed);
     expect(stdout).not.toContain("can't run policy");
   });
@@ -43,8 +44,7 @@ describe("npm run preview with the policy pack", () => {
           "tags-required": "disabled",
         }),
       );
-      const { code, stdout, stderr } = await preview("dev", "--policy-pack-config", config);
-      expect(code, stdout + stderr).toBe(0);
+      const stdout = await succeeds(preview("dev", "--policy-pack-config", config));
       expect(stdout).toContain("[advisory]  kms-deletion-window  (aws:kms:Key: secrets-key)");
       expect(stdout).toContain("deletionWindowInDays is 7: at least 30 days must remain to keep the key");
     } finally {
@@ -54,8 +54,7 @@ describe("npm run preview with the policy pack", () => {
 });
 
 test("the running hub passes, with every value known", async () => {
-  const { code, stdout, stderr } = await tryPulumi(["preview", "--policy-pack", pack, "--expect-no-changes"]);
-  expect(code, stdout + stderr).toBe(0);
+  const stdout = await succeeds(tryPulumi(["preview", "--policy-pack", pack, "--expect-no-changes"]));
   expect(stdout).toContain(passed);
 });
 

@@ -2,6 +2,7 @@ import { alone } from "@eks-gitops-fleet/local/cli";
 import { listInstances } from "@eks-gitops-fleet/local/instance";
 import { supervisorOf } from "@eks-gitops-fleet/local/supervisor";
 import { describe, expect, test } from "vitest";
+import { succeeds } from "../support/process.ts";
 import { cli, instance, killedAt, pulumi } from "./support/fleet.ts";
 
 /** Folders of the instances that previews made and did not remove yet. */
@@ -17,8 +18,7 @@ const running = async () => ({
 describe("npm run preview", () => {
   test("compares local with the running instance and changes nothing in it", async () => {
     const before = await running();
-    const { code, stdout, stderr } = await cli("preview.ts", ["local", "--expect-no-changes"]);
-    expect(code, stdout + stderr).toBe(0);
+    const stdout = await succeeds(cli("preview.ts", ["local", "--expect-no-changes"]));
     expect(stdout).toContain(`Preview of local on the running instance in ${instance.dir}\n`);
     expect(stdout).toMatch(/Preview of local: done.*\nResources:\n\s+\d+ unchanged\n$/);
     expect(await running()).toEqual(before);
@@ -34,8 +34,7 @@ describe("npm run preview", () => {
     "%s starts from an empty state, next to the running hub, and leaves nothing",
     async (line) => {
       const [stack = "", ...flags] = line.split(" ");
-      const { code, stdout, stderr } = await cli("preview.ts", [stack, ...flags]);
-      expect(code, stdout + stderr).toBe(0);
+      const stdout = await succeeds(cli("preview.ts", [stack, ...flags]));
       expect(stdout).toMatch(new RegExp(`Preview of ${stack}: done.*\\nResources:\\n\\s+\\+ \\d+ to create\\n$`));
       expect(await previews()).toEqual([]);
     },
@@ -44,8 +43,7 @@ describe("npm run preview", () => {
   test("what a killed preview left is removed by the next one", async () => {
     await killedAt("preview.ts", ["dev"], /start the AWS API: done/);
     expect(await previews()).toHaveLength(1);
-    const { code, stdout, stderr } = await cli("preview.ts", ["dev"]);
-    expect(code, stdout + stderr).toBe(0);
+    const stdout = await succeeds(cli("preview.ts", ["dev"]));
     expect(stdout).toMatch(/^Removing .*fleet-preview-\w{6} of an earlier run$/m);
     expect(await previews()).toEqual([]);
   });

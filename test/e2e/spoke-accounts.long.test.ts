@@ -17,7 +17,7 @@ import { accountStack } from "../envtest/support/account-stack.ts";
 import { expectOrders, expectRole, greetingAt, orders, ordersOf } from "../support/app.ts";
 import { inventoryOf } from "../support/inventory.ts";
 import { spokeScope } from "../support/inventory-scope.ts";
-import { outcome } from "../support/process.ts";
+import { outcome, succeeds } from "../support/process.ts";
 import { appFolder, fetchNow, info, sharedApp } from "./support/apps.ts";
 import { account, eventually, execute, instance, outputs, scratch, upWith } from "./support/fleet.ts";
 import { actingAs } from "./support/identity.ts";
@@ -58,8 +58,7 @@ let admin: ReturnType<typeof createAws>;
 async function deployerPolicies(...more: string[]): Promise<void> {
   const out = join(scratch, "deployer-policies");
   const place = ["--fleet", "fleet", "--account", ACCOUNT, "--region", REGION];
-  const { code, stdout, stderr } = await fleet(["deployer-policy", ...place, ...more, "--out", out]);
-  expect(code, stdout + stderr).toBe(0);
+  await succeeds(fleet(["deployer-policy", ...place, ...more, "--out", out]));
   // The one that differs; the instance's user has it inline.
   const PolicyDocument = await readFile(join(out, "fleet-deployer-secrets.json"), "utf8");
   await account.iam.send(
@@ -74,8 +73,7 @@ async function sealingKey(scope: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  const { code, stdout, stderr } = await execute(join(instance.paths.bin, "account"), [OTHER]);
-  expect(code, stdout + stderr).toBe(0);
+  const stdout = await succeeds(execute(join(instance.paths.bin, "account"), [OTHER]));
   const [, file = ""] = /AWS_SHARED_CREDENTIALS_FILE='(.+)'/.exec(stdout) ?? [];
   const credentials = profileOf(await readFile(file, "utf8"), "default");
   admin = createAws({ region: REGION, endpoint: instance.awsEndpoint, credentials });

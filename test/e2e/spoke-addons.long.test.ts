@@ -10,6 +10,7 @@ import {
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { labelKeys } from "../../lib/labels.ts";
+import { withSpec } from "../support/checkout.ts";
 import { outcome } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
 import {
@@ -80,7 +81,7 @@ const wanting = (host: string) => ({
 });
 
 async function enable(addons: readonly string[], message: string): Promise<void> {
-  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons } }));
+  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, withSpec({ addons }));
   await repository.push(message);
 }
 
@@ -89,7 +90,7 @@ beforeAll(async () => {
   await upWith((config) => ({ ...config, metrics: "amp" }));
   zone = await hostedZone(domain);
   repository = await system();
-  await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: [...all] } }));
+  await addSpoke(repository, name, "dev", withSpec({ addons: [...all] }));
   await repository.push(`Add spoke ${name} with add-ons`);
   await untilReady(name, 900);
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { labelKeys } from "../../lib/labels.ts";
+import { withSpec } from "../support/checkout.ts";
 import { APP, fetchNow, info, manifests, sharedApp, untilApplied, untilServed } from "./support/apps.ts";
 import { eventually, get, git, outputs, tryKubectl } from "./support/fleet.ts";
 import { spokeInventory } from "./support/inventory.ts";
@@ -192,7 +193,7 @@ describe("a hub that takes it in", () => {
   });
 
   test("brings it the next commits: the Spoke's and the application's", async () => {
-    await repository.edit(file, (object) => ({ ...object, spec: { ...object.spec, logRetentionDays: 30 } }));
+    await repository.edit(file, withSpec({ logRetentionDays: 30 }));
     await repository.push(`Keep the logs of ${SPOKE} for a month`);
     await eventually(ROLLED_SECONDS, async () => {
       const group = (await managedOf(SPOKE)).find(({ kind }) => kind === "Group");

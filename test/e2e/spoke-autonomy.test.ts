@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { withResources } from "../support/checkout.ts";
 import { APP, fetchNow, manifests, sharedApp, untilApplied, untilServed } from "./support/apps.ts";
 import { eventually, get, kubectl, tryKubectl } from "./support/fleet.ts";
 import { switchHubOff } from "./support/hub.ts";
@@ -73,10 +74,7 @@ test("a spoke goes on without its hub: a commit of an application team is rolled
   queue.metadata.name = "alone";
   queue.spec.forProvider.name = queue.spec.forProvider.name.replace("_events", "_alone");
   await writeFile(join(team.folder, "base/alone.yaml"), stringify(queue));
-  await team.edit("base/kustomization.yaml", (kustomization) => ({
-    ...kustomization,
-    resources: [...kustomization.resources, "alone.yaml"],
-  }));
+  await team.edit("base/kustomization.yaml", withResources("alone.yaml"));
   // Nobody of the hub tells the spoke: the Git server calls it.
   await untilApplied(SPOKE, await team.push("Go on alone"));
   await untilServed(SPOKE, message);

@@ -15,6 +15,7 @@ import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bucketName } from "../../lib/iam/tenants.ts";
 import { labelKeys } from "../../lib/labels.ts";
+import { withSpec } from "../support/checkout.ts";
 import { isReady } from "../support/cluster.ts";
 import { outcome, succeed } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
@@ -105,7 +106,7 @@ beforeAll(async () => {
   repository = await system();
   governance = await workloads();
   const addons = ["s3_buckets", "velero"];
-  await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons } }));
+  await addSpoke(repository, name, "dev", withSpec({ addons }));
   await repository.push(`Add spoke ${name} with backups`);
   await untilReady(name, 900);
   await eventually(300, async () => {

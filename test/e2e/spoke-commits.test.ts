@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { spokeApi } from "../../lib/spoke.ts";
+import { withSpec } from "../support/checkout.ts";
 import { fetchNow } from "../support/cluster.ts";
 import { eventually, get, hub } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
@@ -51,10 +52,7 @@ const untilApplied = (...names: readonly string[]) =>
   });
 
 const change = (name: string, logRetentionDays: number) =>
-  repository.edit(join(folderOf(name), "spoke.yaml"), (object) => ({
-    ...object,
-    spec: { ...object.spec, logRetentionDays },
-  }));
+  repository.edit(join(folderOf(name), "spoke.yaml"), withSpec({ logRetentionDays }));
 
 /** Pushes a change of a spoke and waits until the hub has it. */
 async function changeOn(name: string, days: number): Promise<string> {

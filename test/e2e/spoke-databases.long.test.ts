@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { databaseSubnets } from "../../lib/iam/databases.ts";
 import { labelKeys } from "../../lib/labels.ts";
+import { withSpec } from "../support/checkout.ts";
 import { outcome } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
 import { tenantObjects } from "./support/bucket-tenant.ts";
@@ -77,16 +78,13 @@ const kustomization = (object: string) => [
 ];
 
 async function enable(addons: readonly string[], message: string): Promise<void> {
-  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons } }));
+  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, withSpec({ addons }));
   await repository.push(message);
 }
 
 beforeAll(async () => {
   repository = await system();
-  await addSpoke(repository, name, "dev", (spoke) => ({
-    ...spoke,
-    spec: { ...spoke.spec, addons: ["rds_instances"] },
-  }));
+  await addSpoke(repository, name, "dev", withSpec({ addons: ["rds_instances"] }));
   await repository.push(`Add spoke ${name} with databases`);
   await untilReady(name, 900);
   group = await groupOf(name);

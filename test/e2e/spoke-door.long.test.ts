@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { doorsOf, prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withSpec } from "../support/checkout.ts";
 import { isReady } from "../support/cluster.ts";
 import { APP, appFolder, fetchNow, manifests, onboard, untilHealthy } from "./support/apps.ts";
 import { account, eventually, instance } from "./support/fleet.ts";
@@ -69,7 +70,7 @@ beforeAll(async () => {
   await prepareAddons(instance, addons);
   zone = await hostedZone(domain);
   repository = await system();
-  await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: [...addons] } }));
+  await addSpoke(repository, name, "dev", withSpec({ addons: [...addons] }));
   await repository.push(`Add spoke ${name} with a load balancer controller`);
   await untilReady(name, 900);
   await eventually(300, async () => {

@@ -10,6 +10,7 @@ import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
 import { clusterTag } from "../../lib/labels.ts";
 import { spokeNames } from "../../lib/spoke.ts";
+import { withSpec } from "../support/checkout.ts";
 import { account, eventually, instance, outputs, secretData } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import {
@@ -115,10 +116,7 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
 
   test("a network that overlaps the hub's: nothing is made, and the message names both and the way out", async () => {
     const cidr = bridgeData.aws_vpc_cidr;
-    await addSpoke(repository, stuck, "dev", (manifest) => ({
-      ...manifest,
-      spec: { ...manifest.spec, network: { cidr } },
-    }));
+    await addSpoke(repository, stuck, "dev", withSpec({ network: { cidr } }));
     await repository.push("Add a spoke in the hub's network");
     const message = await untilSays("SpecAccepted", "NetworkOverlap");
     expect(message).toContain(`spec.network.cidr ${cidr} overlaps ${cidr} of the hub`);
@@ -133,10 +131,12 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
 
   test("an error of AWS: the condition has AWS's message and whose permission is missing", async () => {
     await deny();
-    await addSpoke(repository, stuck, "dev", (manifest) => ({
-      ...manifest,
-      spec: { ...manifest.spec, nodes: { instanceTypes: ["m7g.gigantic"], min: 1, desired: 1, max: 5 } },
-    }));
+    await addSpoke(
+      repository,
+      stuck,
+      "dev",
+      withSpec({ nodes: { instanceTypes: ["m7g.gigantic"], min: 1, desired: 1, max: 5 } }),
+    );
     credential = readFileSync(credentialFile(), "utf8");
     await repository.push("Add it with a free network");
     const message = await untilSays("ControlPlaneReady", "AccessDenied");

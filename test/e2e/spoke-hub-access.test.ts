@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { withResources } from "../support/checkout.ts";
 import { aws, eventually, execute, instance, type Result } from "./support/fleet.ts";
 import { assume, serviceAccountToken } from "./support/identity.ts";
 import type { Checkout } from "./support/repository.ts";
@@ -134,10 +135,7 @@ test("a change of the chain that needs more arrives, and so does its end; the Sp
     kind: "Namespace",
     metadata: { name: EXTRA },
   });
-  await repository.edit("spoke-bootstrap/base/kustomization.yaml", (kustomization) => ({
-    ...kustomization,
-    resources: [...kustomization.resources, `${EXTRA}.yaml`],
-  }));
+  await repository.edit("spoke-bootstrap/base/kustomization.yaml", withResources(`${EXTRA}.yaml`));
   await repository.edit("spoke-bootstrap/sealed-secrets/release.yaml", (release) => {
     release.spec.values.resources.requests.memory = "49Mi";
     return release;

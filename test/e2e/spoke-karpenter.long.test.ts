@@ -2,6 +2,7 @@ import { DescribeInstancesCommand, DescribeLaunchTemplatesCommand, type Instance
 import { GetRoleCommand, ListInstanceProfilesCommand } from "@aws-sdk/client-iam";
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withResources, withSpec } from "../support/checkout.ts";
 import { outcome } from "../support/process.ts";
 import { account, eventually, instance } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
@@ -93,10 +94,7 @@ const profiles = async () =>
   (await account.iam.send(new ListInstanceProfilesCommand({ PathPrefix: "/karpenter/" }))).InstanceProfiles ?? [];
 
 async function enable(wanted: readonly string[], message: string): Promise<void> {
-  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (spoke) => ({
-    ...spoke,
-    spec: { ...spoke.spec, addons: wanted },
-  }));
+  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, withSpec({ addons: wanted }));
   await repository.push(message);
 }
 const kustomization = (step: string) =>
@@ -105,13 +103,10 @@ const kustomization = (step: string) =>
 beforeAll(async () => {
   await prepareAddons(instance, ["karpenter"]);
   repository = await system();
-  await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: [...addons] } }));
+  await addSpoke(repository, name, "dev", withSpec({ addons: [...addons] }));
   const secrets = `spokes/fleet/${name}/secrets`;
   await repository.write(`${secrets}/karpenter-values.yaml`, values);
-  await repository.edit(`${secrets}/kustomization.yaml`, (own) => ({
-    ...own,
-    resources: [...own.resources, "karpenter-values.yaml"],
-  }));
+  await repository.edit(`${secrets}/kustomization.yaml`, withResources("karpenter-values.yaml"));
   await repository.push(`Add spoke ${name} with Karpenter`);
   await untilReady(name, 900);
   await onSpoke(name, ["create", "namespace", namespace]);

@@ -10,6 +10,8 @@ import { type Generation, generationsOf } from "../../cli/sealing/generations.ts
 import { fingerprint, seal } from "../../cli/sealing/seal.ts";
 import { sealedAnnotations } from "../../lib/labels.ts";
 import { repositories } from "../../lib/names.ts";
+import { withResources } from "../support/checkout.ts";
+import { succeeds } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
 import { eventually, instance, outputs, pulumi, root, scratch } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
@@ -106,12 +108,8 @@ beforeAll(async () => {
   const file = join(repository.folder, folder, "secrets", "drill.yaml");
   const request = ["--cluster", SPOKE, "--namespace", "flux-system", "--name", "drill", "--from-stdin", "token"];
   const places = ["--system", repository.folder, "--workloads", apps.folder, "--output", file];
-  const { code, stdout, stderr } = await fleet(["seal", ...request, ...places], { input: `${value}\n` });
-  expect(code, stdout + stderr).toBe(0);
-  await repository.edit(join(folder, "secrets", "kustomization.yaml"), (list) => ({
-    ...list,
-    resources: [...list.resources, "drill.yaml"],
-  }));
+  await succeeds(fleet(["seal", ...request, ...places], { input: `${value}\n` }));
+  await repository.edit(join(folder, "secrets", "kustomization.yaml"), withResources("drill.yaml"));
   await repository.push(`Add spoke ${SPOKE}`);
   await untilReady(SPOKE);
   first = await generation("1");

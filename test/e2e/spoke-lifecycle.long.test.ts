@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { chainKinds, managedKinds, otherKinds } from "../../functions/spoke/kinds.ts";
 import { labelKeys } from "../../lib/labels.ts";
+import { withSpec } from "../support/checkout.ts";
 import { minorOf } from "../support/cluster.ts";
 import { missingKinds, spokeKinds } from "../support/inventory-lines.ts";
 import { eventually, get, git, instance, kubectl, outputs, root, tryKubectl } from "./support/fleet.ts";
@@ -53,8 +54,7 @@ async function push(message: string): Promise<string> {
   return commit;
 }
 
-const askFor = (kubernetesVersion: string) =>
-  repository.edit(folder, (object) => ({ ...object, spec: { ...object.spec, kubernetesVersion } }));
+const askFor = (kubernetesVersion: string) => repository.edit(folder, withSpec({ kubernetesVersion }));
 
 type Said = readonly ["False", RegExp, kind?: string, name?: string];
 
@@ -222,10 +222,7 @@ describe("a protected spoke", () => {
       entry.isDirectory() ? [entry.name] : [],
     );
   const protect = (name: string, deletionProtection: boolean) =>
-    repository.edit(join("spokes", "fleet", name, "spoke.yaml"), (object) => ({
-      ...object,
-      spec: { ...object.spec, deletionProtection },
-    }));
+    repository.edit(join("spokes", "fleet", name, "spoke.yaml"), withSpec({ deletionProtection }));
   const changed: string[] = [];
   const uids = async () =>
     (await get(["spokes", ...inSpokes])).items.map(({ metadata }: Editable) => `${metadata.name} ${metadata.uid}`);
@@ -263,11 +260,7 @@ describe("a protected spoke", () => {
     ],
     [
       "of all spokes by a wrong path of what Flux applies",
-      () =>
-        repository.edit(join("platform", "hub", "spokes.yaml"), (object) => ({
-          ...object,
-          spec: { ...object.spec, path: `./spokes/fleet/${SPOKE}` },
-        })),
+      () => repository.edit(join("platform", "hub", "spokes.yaml"), withSpec({ path: `./spokes/fleet/${SPOKE}` })),
       ["False", refusal],
     ],
   ])("survives the removal %s, and Flux goes on when that is taken back", async (what, mistake, said) => {
@@ -293,8 +286,7 @@ describe("removing a spoke", () => {
   const queue = `fleet-spoke-${SPOKE}_ledger`;
   const finalizer = "example.com/held-by-a-test";
   const step = join("spoke-bootstrap", "steps", "workloads.yaml");
-  const until = (timeout: string) =>
-    repository.edit(step, (object) => ({ ...object, spec: { ...object.spec, timeout } }));
+  const until = (timeout: string) => repository.edit(step, withSpec({ timeout }));
   let before: string;
 
   /** An application that orders a queue, and that can't go as long as the test holds it. */

@@ -10,8 +10,9 @@ import { ensureAddonProgram } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { alertRules } from "../../infra/alert-rules.ts";
+import { withResources, withSpec } from "../support/checkout.ts";
 import { dashboards, queriesOf } from "../support/dashboards.ts";
-import { outcome } from "../support/process.ts";
+import { outcome, succeeds } from "../support/process.ts";
 import { APP, sharedApp } from "./support/apps.ts";
 import {
   account,
@@ -90,10 +91,7 @@ beforeAll(async () => {
   workspace = (await outputs()).bridgeData.metrics_workspace_arn.split("/").at(-1);
   repository = await system();
   const withAddon = (spoke: Editable) => ({ ...spoke, spec: { ...spoke.spec, addons: ["prometheus"] } });
-  await repository.edit(hubFile, (kustomization) => ({
-    ...kustomization,
-    resources: [...kustomization.resources, "../../platform/hub/prometheus"],
-  }));
+  await repository.edit(hubFile, withResources("../../platform/hub/prometheus"));
   await addSpoke(repository, name, "dev", withAddon, calledByGit);
   await repository.push(`Add spoke ${name} with metrics`);
   await untilReady(name, 900);
@@ -193,8 +191,7 @@ test("the fleet's alerts begin and end as docs/guides/metrics.md#when-an-alert-f
   const limits = { releases: [{ minor: "1.34", supportEnds: "1970-04-02" }], serviceQuotas: { clusters: 5 } };
   writeFileSync(rules, alertRules({ ...limits, sealingKeyEnds: { dev: "1970-04-02T00:00:00Z" } }));
   writeFileSync(file, cases.replace("__rules__", rules));
-  const { code, stdout, stderr } = await execute(promtool, ["test", "rules", file]);
-  expect(code, stdout + stderr).toBe(0);
+  await succeeds(execute(promtool, ["test", "rules", file]));
 });
 
 describe("the dashboards", () => {
@@ -262,10 +259,7 @@ describe("when something is away", () => {
 describe("the add-on that is turned off", () => {
   test("goes with its namespaces and its role, and what the workspace has stays", async () => {
     await untilReady(name, 600);
-    await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (spoke) => ({
-      ...spoke,
-      spec: { ...spoke.spec, addons: [] },
-    }));
+    await repository.edit(`spokes/fleet/${name}/spoke.yaml`, withSpec({ addons: [] }));
     await repository.push(`Turn metrics off on ${name}`);
     await eventually(400, async () => {
       for (const namespace of ["prometheus", "node-exporter"])

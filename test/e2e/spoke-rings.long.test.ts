@@ -3,6 +3,8 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ringBranch } from "../../lib/rings.ts";
+import { withResources } from "../support/checkout.ts";
+import { succeeds } from "../support/process.ts";
 import { eventually, get, git, instance, scratch } from "./support/fleet.ts";
 import { killPods } from "./support/hub.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
@@ -143,8 +145,7 @@ beforeAll(async () => {
   clones = { promoter: (await system()).folder, reader: (await system()).folder };
   for (const { ring } of rings) {
     const args = ["new-ring", ring, "--soak", "20s", "--fleet", "fleet", "--repository", repository.folder];
-    const { code, stdout, stderr } = await fleet(args);
-    expect(code, stdout + stderr).toBe(0);
+    await succeeds(fleet(args));
   }
   await repository.push("Make two rings");
   startPromoter();
@@ -232,10 +233,7 @@ describe("a bad change of the chain", () => {
       kind: "ConfigMap",
       metadata: { name: "bad", namespace: "no-such-namespace" },
     });
-    await repository.edit("spoke-bootstrap/base/kustomization.yaml", (manifest) => ({
-      ...manifest,
-      resources: [...manifest.resources, "bad.yaml"],
-    }));
+    await repository.edit("spoke-bootstrap/base/kustomization.yaml", withResources("bad.yaml"));
     const commit = await repository.push("Break the chain");
     await eventually(ROLLOUT_SECONDS, async () => {
       const { canary } = await rollouts();

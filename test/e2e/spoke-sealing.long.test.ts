@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
 import { repositories } from "../../lib/names.ts";
-import { outcome } from "../support/process.ts";
+import { outcome, succeeds } from "../support/process.ts";
 import { account, eventually, instance, outputs, upWith } from "./support/fleet.ts";
 import { actingAs } from "./support/identity.ts";
 import type { Checkout } from "./support/repository.ts";
@@ -76,8 +76,7 @@ const hasKey = async (name: string): Promise<boolean> =>
   (await tryOnSpoke(SPOKE, ["get", "secret", name, "--namespace", "sealed-secrets"])).code === 0;
 
 const command = async (...args: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await fleet([...args, "--repository", repository.folder]);
-  expect(code, stdout + stderr).toBe(0);
+  const stdout = await succeeds(fleet([...args, "--repository", repository.folder]));
   return stdout;
 };
 

@@ -4,6 +4,7 @@ import { stageSource } from "@eks-gitops-fleet/local/git";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { chainArtifact } from "../../lib/layout.ts";
+import { withResources } from "../support/checkout.ts";
 import { eventually, get, git, kubectl } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import { getOnSpoke, sharedSpoke, system, untilReady } from "./support/spokes.ts";
@@ -135,10 +136,7 @@ describe("with a branch for prod, as the Composition's stages say", () => {
       join(repository.folder, "clusters", "fleet", "stages.yaml"),
       stringify(stageSource(SOURCE, BRANCH, "10s")),
     );
-    await repository.edit("clusters/fleet/kustomization.yaml", (manifest) => ({
-      ...manifest,
-      resources: [...manifest.resources, "stages.yaml"],
-    }));
+    await repository.edit("clusters/fleet/kustomization.yaml", withResources("stages.yaml"));
     await change(true, { stages: { [BRANCH]: { gitRepository: SOURCE, gitopsSystemRevision: BRANCH } } });
     await repository.push("Give prod a branch of its own");
     await promote();

@@ -9,6 +9,7 @@ import {
 import { deployerArn } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { withSpec } from "../support/checkout.ts";
 import { account, aws, eventually, execute, instance, realAws, scratch, tryKubectl } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
 import { addSpoke, clusterOf, on, onSpoke, system, untilGone, untilReady } from "./support/spokes.ts";
@@ -71,7 +72,7 @@ const mayNot = async (role: Member, args: readonly string[]) => {
 };
 
 async function setTeams(teams: readonly object[], message: string): Promise<void> {
-  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (spoke) => ({ ...spoke, spec: { ...spoke.spec, teams } }));
+  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, withSpec({ teams }));
   await repository.push(message);
 }
 
@@ -83,10 +84,7 @@ beforeAll(async () => {
   const PolicyDocument = JSON.stringify({ Version: "2012-10-17", Statement: own });
   await account.iam.send(new PutUserPolicyCommand({ ...assuming, PolicyDocument }));
   repository = await system();
-  await addSpoke(repository, name, "dev", (spoke) => ({
-    ...spoke,
-    spec: { ...spoke.spec, teams: [payments, search] },
-  }));
+  await addSpoke(repository, name, "dev", withSpec({ teams: [payments, search] }));
   await repository.push(`Add spoke ${name} with two teams`);
   await untilReady(name);
   for (const namespace of ["payment-app", "search"]) await onSpoke(name, ["create", "namespace", namespace]);

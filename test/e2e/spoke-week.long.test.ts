@@ -3,7 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Row } from "../../cli/list/rows.ts";
-import { git } from "../support/process.ts";
+import { withResources } from "../support/checkout.ts";
+import { git, succeeds } from "../support/process.ts";
 import { APP, APP_REPOSITORY, manifests, ROLLOUT_SECONDS } from "./support/apps.ts";
 import { eventually, get } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
@@ -48,8 +49,7 @@ afterAll(async () => {
 
 /** Runs a command of `fleet` that succeeds; what it says. */
 async function does(args: readonly string[], input?: string): Promise<string> {
-  const { code, stdout, stderr } = await fleet(args, input === undefined ? {} : { input });
-  expect(code, stdout + stderr).toBe(0);
+  const stdout = await succeeds(fleet(args, input === undefined ? {} : { input }));
   return stdout;
 }
 
@@ -132,10 +132,7 @@ test(
     const checkouts = ["--system", platform.folder, "--workloads", governance.folder];
     const said = await does(["seal", ...where, ...checkouts, "--from-stdin", "token"], `${secret}\n`);
     expect(said).not.toContain(secret);
-    await team.edit(join("overlays", "dev", "kustomization.yaml"), (overlay) => ({
-      ...overlay,
-      resources: [...overlay.resources, "api.yaml"],
-    }));
+    await team.edit(join("overlays", "dev", "kustomization.yaml"), withResources("api.yaml"));
     await team.push("Give the application its token");
     await eventually(ROLLOUT_SECONDS, async () => {
       const { data } = await getOnSpoke(SPOKE, ["secret", "api", "--namespace", APP]);

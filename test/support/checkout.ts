@@ -22,6 +22,16 @@ export interface Checkout {
 // biome-ignore lint/suspicious/noExplicitAny: a YAML document of any shape
 export type Editable = any;
 
+/** A change of an object's spec. */
+export const withSpec =
+  (change: object) =>
+  (object: Editable): Editable => ({ ...object, spec: { ...object.spec, ...change } });
+
+/** More resources of a kustomization.yaml. */
+export const withResources =
+  (...more: readonly string[]) =>
+  (kustomization: Editable): Editable => ({ ...kustomization, resources: [...kustomization.resources, ...more] });
+
 /** Clones a repository, by its URL or path, into a new folder; Git's own configuration has the credentials. */
 export async function checkoutOf(url: string, folder: string): Promise<Checkout> {
   await git(["clone", "--quiet", url, folder]);

@@ -47,6 +47,9 @@ export function succeeded(command: readonly string[], { code, stdout, stderr }: 
   return stdout;
 }
 
+/** Standard output of a program that was started and must succeed. */
+export const succeeds = async (result: Promise<Result>): Promise<string> => succeeded(["the command"], await result);
+
 /** Standard output of a program that must succeed. */
 export const succeed = async (file: string, args: readonly string[], options?: Options): Promise<string> =>
   succeeded([file, ...args], await execute(file, args, options));

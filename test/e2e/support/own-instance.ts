@@ -10,7 +10,7 @@ import { type Checkout, checkoutOf, type Editable } from "../../support/checkout
 import { type Cluster, clusterBy } from "../../support/cluster.ts";
 import { inventoryOf } from "../../support/inventory.ts";
 import { hubScope, type Scope, spokeScope } from "../../support/inventory-scope.ts";
-import { execute, root } from "../../support/process.ts";
+import { execute, root, succeeds } from "../../support/process.ts";
 
 /** A fleet on an instance that belongs to one test file alone, which may break it. */
 
@@ -36,8 +36,7 @@ export async function ownInstance(dir: string, project = root) {
   /** A command of the instance, in the project. */
   const run = (name: string, args: readonly string[]) => execute(tool(name), args, { ...inProject, env: person });
   const succeed = async (name: string, args: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await run(name, args);
-    expect(code, stdout + stderr).toBe(0);
+    const stdout = await succeeds(run(name, args));
     return stdout;
   };
   /** kubectl on a cluster, as its administrator. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import { repositories } from "../../../lib/names.ts";
+import { succeeds } from "../../support/process.ts";
 import { fetchNow } from "./apps.ts";
 import { eventually, execute, instance } from "./fleet.ts";
 import type { Checkout } from "./repository.ts";
@@ -52,8 +53,7 @@ export async function atHost(...args: string[]): Promise<void> {
 
 /** A step of the rotation in a checkout of gitops-system, which is not pushed; what the command says. */
 export async function rotationSays(repository: Checkout, spoke: string, step: string): Promise<string> {
-  const { code, stdout, stderr } = await fleet(["rotate-deploy-key", spoke, step, "--repository", repository.folder]);
-  expect(code, stdout + stderr).toBe(0);
+  const stdout = await succeeds(fleet(["rotate-deploy-key", spoke, step, "--repository", repository.folder]));
   return stdout;
 }
 

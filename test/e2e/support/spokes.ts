@@ -9,6 +9,7 @@ import { labelKeys } from "../../../lib/labels.ts";
 import { spokeSync } from "../../../lib/layout.ts";
 import { fillTemplate } from "../../../lib/template.ts";
 import { type Cluster, clusterBy } from "../../support/cluster.ts";
+import { succeeds } from "../../support/process.ts";
 import { spokesOn } from "../../support/spokes.ts";
 import { eventually, execute, get, hub, instance, type Options, tryKubectl } from "./fleet.ts";
 import { type Checkout, checkout, type Editable } from "./repository.ts";
@@ -26,8 +27,7 @@ export const fleet = (args: readonly string[], options?: Options) =>
 
 /** Enters the webhooks of all clusters at the Git server, as people do at their Git host once a Receiver runs. */
 export async function registerWebhooks(): Promise<void> {
-  const { code, stdout, stderr } = await execute(join(instance.paths.bin, "webhooks"), []);
-  expect(code, stdout + stderr).toBe(0);
+  await succeeds(execute(join(instance.paths.bin, "webhooks"), []));
 }
 
 /** Adds the folder of a spoke with one node to a checkout of gitops-system, by `fleet new-cluster`; `change` edits the Spoke. */
@@ -38,13 +38,14 @@ export async function addSpoke(
   change: (spoke: Editable) => Editable = (spoke) => spoke,
   more: readonly string[] = [],
 ): Promise<void> {
-  const { code, stdout, stderr } = await fleet([
-    "new-cluster",
-    name,
-    ...["--environment", environment, "--tenant", "payments", "--nodes", "1", "--repository", system.folder],
-    ...more,
-  ]);
-  expect(code, stdout + stderr).toBe(0);
+  await succeeds(
+    fleet([
+      "new-cluster",
+      name,
+      ...["--environment", environment, "--tenant", "payments", "--nodes", "1", "--repository", system.folder],
+      ...more,
+    ]),
+  );
   await system.edit(`spokes/fleet/${name}/spoke.yaml`, change);
 }
 

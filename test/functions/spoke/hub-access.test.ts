@@ -1,10 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import {
-  decideHubAccess,
-  type HubAccess,
-  type HubAccessQuestion,
-  type HubAccessReason,
-} from "../../../functions/spoke/hub-access.ts";
+import type { HubAccessReason } from "../../../functions/spoke/api.ts";
+import { decideHubAccess, type HubAccess, type HubAccessQuestion } from "../../../functions/spoke/hub-access.ts";
 import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { settings, spoke } from "./support/fixtures.ts";
 import { settled, World } from "./support/world.ts";
@@ -34,7 +30,7 @@ test.for<[string, Partial<HubAccessQuestion>, HubAccess]>([
   ],
   ["a chain that is ready for the first time", { before: was("Bootstrap") }, was("Narrow")],
   ["a chain without the step that narrows", { narrowed: false, before: was("Bootstrap") }, was("Bootstrap")],
-  ["a spoke from before there were narrow rights", { before: undefined }, was("Narrow")],
+  ["a ready spoke of a rebuilt hub", { before: undefined }, was("Narrow")],
   ["everyday", {}, was("Narrow")],
   ["a change that needs no more", working, was("Narrow")],
   ["a change that fails for another reason", { ...working, refused: [] }, was("Narrow")],
