@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { pulumiPaths } from "@eks-gitops-fleet/local/pulumi";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type Run, runner } from "../../cli/doctor/process.ts";
 import { run } from "../../cli/rotation/command.ts";
@@ -10,6 +10,7 @@ import { type Generation, generationsOf } from "../../cli/sealing/generations.ts
 import { fingerprint, seal } from "../../cli/sealing/seal.ts";
 import { sealedAnnotations } from "../../lib/labels.ts";
 import { repositories } from "../../lib/names.ts";
+import { printing } from "../cli/support/printing.ts";
 import { withResources } from "../support/checkout.ts";
 import { succeeds } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
@@ -54,18 +55,12 @@ const program: Run = (name, args, options) =>
 
 /** `fleet rotate-key` of the scope. @returns what it says */
 async function rotate(...args: string[]): Promise<string> {
-  const said: string[] = [];
-  const spies = (["log", "error"] as const).map((name) =>
-    vi.spyOn(console, name).mockImplementation((text: string) => void said.push(text)),
-  );
   const checkouts = [repository, apps].flatMap((each) => ["--repository", each.folder]);
   const world = { root: project, ask: outputs, program, pause: () => setTimeout(1000) };
-  try {
-    expect(await run([SCOPE, "--stack", "local", ...checkouts, ...args], world), said.join("\n")).toBe(0);
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return said.join("\n");
+  const line = [SCOPE, "--stack", "local", ...checkouts, ...args];
+  const { code, said } = await printing(() => run(line, world), ["log", "error"]);
+  expect(code, said).toBe(0);
+  return said;
 }
 
 const generation = async (name: string) =>

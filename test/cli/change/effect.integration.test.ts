@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { run as offboard } from "../../../cli/app/offboard.ts";
 import { run as promote } from "../../../cli/environment/promote.ts";
 import { run as scale } from "../../../cli/spoke/scale.ts";
@@ -9,6 +9,7 @@ import { run as upgrade } from "../../../cli/spoke/upgrade.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { app } from "../../repos/support/spoke.ts";
 import { GitFleet } from "../support/git-fleet.ts";
+import { printing } from "../support/printing.ts";
 
 /** Without kustomize: test/envtest/diff.test.ts runs fleet diff with the real one. */
 const programs = { kustomize: () => buildText };
@@ -18,11 +19,8 @@ const [system, workloads] = [join(repos, "gitops-system"), join(repos, "gitops-w
 afterAll(() => fleet.remove());
 
 async function said(run: (argv: string[], using: typeof programs) => Promise<number>, ...argv: string[]) {
-  const lines: string[] = [];
-  const log = vi.spyOn(console, "log").mockImplementation((text) => void lines.push(String(text)));
-  const code = await run([...argv, "--dry-run"], programs);
-  log.mockRestore();
-  return { code, text: lines.join("\n") };
+  const { code, said: text } = await printing(() => run([...argv, "--dry-run"], programs));
+  return { code, text };
 }
 
 describe("--dry-run", () => {

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { onboardApp } from "../../../cli/app/folder.ts";
 import { run } from "../../../cli/deploy-key/command.ts";
@@ -8,6 +8,7 @@ import { fromBase64 } from "../../../lib/base64.ts";
 import { request } from "../support/apps.ts";
 import { inNewCases } from "../support/cases.ts";
 import { certificate, root } from "../support/fleet.ts";
+import { printing } from "../support/printing.ts";
 
 const { at, dev } = await inNewCases("fleet-app-keys-", "gitops-workloads");
 const own = await certificate();
@@ -31,17 +32,12 @@ beforeEach(() => {
 
 /** Runs the command on the application; what it says, or why it refuses. */
 async function rotate(argv: readonly string[], target = "blue/payment-app"): Promise<string> {
-  const said: string[] = [];
-  const spy = vi.spyOn(console, "log").mockImplementation((text: string) => void said.push(text));
   const programs = { kustomize: () => expect.fail("nothing is rendered") };
   const world = { connect: async () => at.fleet, ask: async () => ({}), programs, now: () => new Date("2026-01-31") };
   try {
-    await run([target, "--repository", at.checkout, ...argv], world);
-    return said.join("\n");
+    return (await printing(() => run([target, "--repository", at.checkout, ...argv], world))).said;
   } catch (error) {
     return (error as Error).message;
-  } finally {
-    spy.mockRestore();
   }
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { run } from "../../../cli/deploy-key/command.ts";
 import { fingerprintOf } from "../../../cli/sealing/deploy-key-notes.ts";
@@ -11,6 +11,7 @@ import { fromBase64 } from "../../../lib/base64.ts";
 import { repositories } from "../../../lib/names.ts";
 import { inNewCases } from "../support/cases.ts";
 import { certificate, privateHalf } from "../support/fleet.ts";
+import { printing } from "../support/printing.ts";
 import { traces } from "../support/receivers.ts";
 
 const { at, dev } = await inNewCases("fleet-deploy-keys-", "gitops-system");
@@ -29,8 +30,6 @@ beforeEach(async () => {
 
 /** Runs the command on a spoke; what it says, or why it refuses. */
 async function rotate(...argv: string[]): Promise<string> {
-  const said: string[] = [];
-  const spy = vi.spyOn(console, "log").mockImplementation((text: string) => void said.push(text));
   const noKustomize = () => {
     throw new Error("no kustomize here");
   };
@@ -39,12 +38,9 @@ async function rotate(...argv: string[]): Promise<string> {
     now: () => new Date("2026-01-31T12:30:59Z"),
   };
   try {
-    await run(["blue", "--repository", at.checkout, ...argv], world);
-    return said.join("\n");
+    return (await printing(() => run(["blue", "--repository", at.checkout, ...argv], world))).said;
   } catch (error) {
     return (error as Error).message;
-  } finally {
-    spy.mockRestore();
   }
 }
 

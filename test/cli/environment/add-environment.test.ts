@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
 import { run } from "../../../cli/environment/add-environment.ts";
 import { foundProject } from "../../../cli/project.ts";
@@ -9,6 +9,7 @@ import { filesBelow } from "../../../cli/render/files.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { root } from "../support/fleet.ts";
+import { printing } from "../support/printing.ts";
 import { found } from "../support/seeds.ts";
 
 let base: string;
@@ -35,14 +36,11 @@ const noKustomize = {
 };
 
 async function add(...argv: string[]): Promise<string> {
-  const said: string[] = [];
-  const log = vi.spyOn(console, "log").mockImplementation((text) => void said.push(String(text)));
-  try {
-    expect(await run([...argv, "--repository", system()], noKustomize, () => at("project"))).toBe(0);
-    return said.join("\n");
-  } finally {
-    log.mockRestore();
-  }
+  const { code, said } = await printing(() =>
+    run([...argv, "--repository", system()], noKustomize, () => at("project")),
+  );
+  expect(code).toBe(0);
+  return said;
 }
 
 /** Text of every file by its path below the case. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { run } from "../../../cli/fleet/deployer-policy.ts";
 import { deployerPolicies } from "../../../lib/iam/deployer.ts";
+import { printing } from "../support/printing.ts";
 
 const flags = ["--fleet", "shop", "--account", "111122223333", "--region", "eu-central-1"];
 const scope = {
@@ -19,10 +20,9 @@ const boundary = "arn:aws:iam::111122223333:policy/platform";
 afterEach(() => vi.restoreAllMocks());
 
 async function printed(argv: readonly string[]): Promise<string> {
-  const lines: unknown[] = [];
-  vi.spyOn(console, "log").mockImplementation((line) => void lines.push(line));
-  expect(await run(argv)).toBe(0);
-  return lines.join("\n");
+  const { code, said } = await printing(() => run(argv));
+  expect(code).toBe(0);
+  return said;
 }
 const named = (policies: object) =>
   Object.fromEntries(Object.entries(policies).map(([name, document]) => [`shop-${name}`, document]));

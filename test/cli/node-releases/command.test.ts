@@ -1,13 +1,14 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Ended, Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/node-releases/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { root } from "../support/fleet.ts";
 import { rejectsLines } from "../support/wrong-lines.ts";
+import { printing } from "../support/printing.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-node-releases-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -46,16 +47,7 @@ function aws(day = "20261118", has: (name: string) => boolean = () => true) {
   return { asked, program };
 }
 
-async function releases(args: readonly string[], program: Run = aws().program) {
-  const lines: string[] = [];
-  const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
-  try {
-    const code = await run(args, project, program);
-    return { code, said: lines.join("\n") };
-  } finally {
-    log.mockRestore();
-  }
-}
+const releases = (args: readonly string[], program: Run = aws().program) => printing(() => run(args, project, program));
 const ofSpokes = (args: readonly string[] = [], program?: Run) =>
   releases(["--repository", checkout, ...args], program);
 

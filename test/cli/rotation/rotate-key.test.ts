@@ -1,13 +1,14 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import type { Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/rotation/command.ts";
 import { fingerprint } from "../../../cli/sealing/seal.ts";
 import { certificate, root } from "../support/fleet.ts";
 import { rejectsLines } from "../support/wrong-lines.ts";
+import { printing } from "../support/printing.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-rotation-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -106,18 +107,9 @@ async function rotate(
   line: string,
   { program = cluster().program, ask = outputs }: { program?: Run; ask?: () => unknown } = {},
 ) {
-  const said: string[] = [];
-  const spies = (["log", "error"] as const).map((name) =>
-    vi.spyOn(console, name).mockImplementation((text: string) => void said.push(text)),
-  );
   const checkouts = ["gitops-system", "gitops-workloads", "shop"].flatMap((name) => ["--repository", at(name)]);
-  try {
-    const world = { root: at("project"), ask: async () => ask(), program, pause: async () => undefined };
-    const code = await run([...line.split(" "), "--stack", "test", ...checkouts], world);
-    return { code, said: said.join("\n") };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
+  const world = { root: at("project"), ask: async () => ask(), program, pause: async () => undefined };
+  return printing(() => run([...line.split(" "), "--stack", "test", ...checkouts], world), ["log", "error"]);
 }
 const documents = (path: string) => parseAllDocuments(read(path)).map((each) => each.toJS());
 

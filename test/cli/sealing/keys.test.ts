@@ -1,10 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { run } from "../../../cli/sealing/keys.ts";
 import { fingerprint } from "../../../cli/sealing/seal.ts";
 import { certificate } from "../support/fleet.ts";
+import { printing } from "../support/printing.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-keys-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -58,15 +59,10 @@ async function keys(...argv: string[]) {
 }
 
 async function keysOf(names: readonly string[], ...argv: string[]) {
-  const lines: string[] = [];
-  const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
   const checkouts = names.flatMap((name) => ["--repository", join(base, name)]);
-  try {
-    expect(await run([...checkouts, ...argv], async () => outputs, now)).toBe(0);
-    return lines.join("\n");
-  } finally {
-    log.mockRestore();
-  }
+  const { code, said } = await printing(() => run([...checkouts, ...argv], async () => outputs, now));
+  expect(code).toBe(0);
+  return said;
 }
 
 describe("fleet keys", () => {

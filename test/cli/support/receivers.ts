@@ -4,6 +4,7 @@ import { expect, vi } from "vitest";
 import { filesBelow } from "../../../cli/render/files.ts";
 import { fromBase64 } from "../../../lib/base64.ts";
 import type { Call } from "./fleet.ts";
+import { printing } from "./printing.ts";
 
 /** The token that a call of kubeseal seals. */
 export const tokenIn = (call: Call | undefined): string => {
@@ -29,9 +30,6 @@ export async function printed(
   argv: readonly string[],
   named: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const lines: string[] = [];
-  const keep = (line: string) => void lines.push(line);
-  const spies = [vi.spyOn(console, "log"), vi.spyOn(console, "error")].map((spy) => spy.mockImplementation(keep));
   vi.stubEnv("PATH", dirname(kubeseal));
   try {
     const given = Object.entries(named).map(([flag, text]) => {
@@ -39,10 +37,10 @@ export async function printed(
       writeFileSync(file, text);
       return [`--${flag}`, file];
     });
-    expect(await run([...argv, ...given.flat()])).toBe(0);
+    const { code, said } = await printing(() => run([...argv, ...given.flat()]), ["log", "error"]);
+    expect(code).toBe(0);
+    return said;
   } finally {
     vi.unstubAllEnvs();
-    for (const spy of spies) spy.mockRestore();
   }
-  return lines.join("\n");
 }

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { vi } from "vitest";
 import { fleet } from "../../../cli/run.ts";
 import { root } from "./fleet.ts";
+import { printing } from "./printing.ts";
 
 /** A Spoke's file with comments of a person's. */
 export const spokeText = (name: string, more = "") => `# Ours.
@@ -53,17 +54,11 @@ export class SpokesCheckout {
   }
 
   async runIn(checkout: string, ...argv: string[]): Promise<{ code: number; said: string }> {
-    const said: string[] = [];
-    const spies = (["log", "error"] as const).map((name) =>
-      vi.spyOn(console, name).mockImplementation((text) => void said.push(String(text))),
-    );
     // No kustomize: a unit test may start no program.
     vi.stubEnv("FLEET_KUSTOMIZE", "/nowhere");
     try {
-      const code = await fleet([...argv, "--repository", checkout]);
-      return { code, said: said.join("\n") };
+      return await printing(() => fleet([...argv, "--repository", checkout]), ["log", "error"]);
     } finally {
-      for (const spy of spies) spy.mockRestore();
       vi.unstubAllEnvs();
     }
   }

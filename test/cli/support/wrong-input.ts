@@ -6,6 +6,7 @@ import { vi } from "vitest";
 import { filesBelow } from "../../../cli/render/files.ts";
 import { fleet } from "../../../cli/run.ts";
 import { certificate, root } from "./fleet.ts";
+import { printing } from "./printing.ts";
 
 /** Checkouts of the repositories, and what command lines name; `fleet` runs in this process. */
 export async function machine() {
@@ -50,16 +51,10 @@ export async function machine() {
   async function run(line: string) {
     const words = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word).slice(1);
     const argv = words.map((word) => word.replaceAll(/\{(\w+)\}/g, (text, name) => places[name] ?? text));
-    const told: string[] = [];
-    const spy = vi.spyOn(console, "error").mockImplementation((text) => void told.push(String(text)));
-    try {
-      const code = await fleet(argv);
-      let message = told.join("\n");
-      for (const [name, path] of byLength) message = message.replaceAll(path, `{${name}}`);
-      return { code, message };
-    } finally {
-      spy.mockRestore();
-    }
+    const { code, said } = await printing(() => fleet(argv), ["error"]);
+    let message = said;
+    for (const [name, path] of byLength) message = message.replaceAll(path, `{${name}}`);
+    return { code, message };
   }
   const remove = (): void => {
     vi.unstubAllEnvs();

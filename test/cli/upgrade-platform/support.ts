@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { vi } from "vitest";
 import { run } from "../../../cli/upgrade-platform/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { copies } from "../../support/copies.ts";
+import { printing } from "../support/printing.ts";
 
 /** Files by path: text that is written, or undefined for one that is removed. */
 type Edits = Readonly<Record<string, string | Buffer | undefined>>;
@@ -67,18 +67,13 @@ export async function upgrade(
   checkout: string,
   ...argv: string[]
 ): Promise<{ code: number; said: string }> {
-  const lines: string[] = [];
-  const log = vi.spyOn(console, "log").mockImplementation((...parts) => void lines.push(parts.join(" ")));
   const kustomize = () => {
     throw new Error("no kustomize here");
   };
   try {
-    const code = await run(["--repository", checkout, ...argv], project, { kustomize });
-    return { code, said: lines.join("\n") };
+    return await printing(() => run(["--repository", checkout, ...argv], project, { kustomize }));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return { code: 2, said: error.message };
-  } finally {
-    log.mockRestore();
   }
 }
