@@ -46,6 +46,10 @@ export const asks = (action: string, resource: string, context: Context = {}): I
   ...{ action, resource, context },
 });
 
+/** A name, an allowed request, and what makes the same request refused. */
+export type Twin = [name: string, request: IamRequest, difference: Partial<IamRequest>];
+export const twin = (...row: Twin): Twin => row;
+
 /** Whether a trust policy allows a web identity of `provider` with these claims to assume its role. */
 export const trusts = (trust: PolicyDocument, provider: string, claims: Context): boolean =>
   confirmTrust(evaluateTrust(trust, provider, claims), trust, provider, claims);

@@ -3,8 +3,7 @@ import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { databaseDigest, databaseName, databaseSubnets } from "../../../lib/iam/databases.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
-import { allowed, asks } from "../../support/iam.ts";
-import type { IamRequest } from "../../support/iam-evaluator.ts";
+import { allowed, asks, type Twin, twin } from "../../support/iam.ts";
 import { crossplaneRights } from "../../support/iam-policies.ts";
 import { actionsOf } from "../../support/iam-reference.ts";
 import { databasesOf } from "./estate.ts";
@@ -57,9 +56,6 @@ const provider = (id: string) => `arn:aws:iam::000000000000:oidc-provider/oidc.e
 const ec2 = (resource: string) => `arn:aws:ec2:us-east-1:000000000000:${resource}/x`;
 const key = "arn:aws:kms:us-east-1:000000000000:key/1";
 
-/** An allowed request, and what makes the same request refused. */
-type Twin = [string, IamRequest, Partial<IamRequest>];
-
 const podIdentity = asks(
   "eks:CreatePodIdentityAssociation",
   "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue",
@@ -68,129 +64,108 @@ const ofBlue = "arn:aws:eks:us-east-1:000000000000:podidentityassociation/fleet-
 const toPods = { "iam:PassedToService": "pods.eks.amazonaws.com" };
 
 const twins: Twin[] = [
-  ["give pods of the hub a role", podIdentity, { resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub" }],
-  [
-    "take the role away from pods of the hub",
-    asks("eks:DeletePodIdentityAssociation", ofBlue),
-    { resource: ofBlue.replace("fleet-spoke-blue", "fleet-hub") },
-  ],
-  [
-    "tag an association of the hub",
-    asks("eks:TagResource", ofBlue),
-    { resource: ofBlue.replace("fleet-spoke-blue", "fleet-hub") },
-  ],
-  [
-    "pass a role of the hub to pods",
-    asks("iam:PassRole", role("fleet-spoke-blue-crossplane"), toPods),
-    { resource: role("fleet-hub-crossplane") },
-  ],
-  ["create a role without the boundary", asks("iam:CreateRole", spokeRole, bounded), { context: {} }],
-  [
-    "create a role with another boundary",
-    asks("iam:CreateRole", spokeRole, bounded),
-    { context: { "iam:PermissionsBoundary": "arn:aws:iam::aws:policy/AdministratorAccess" } },
-  ],
-  ["create a role outside the prefix", asks("iam:CreateRole", spokeRole, bounded), { resource: role("admin") }],
-  [
-    "create a role under a name of the hub",
-    asks("iam:CreateRole", spokeRole, bounded),
-    { resource: role("fleet-hub-x") },
-  ],
-  ["give rights to a role that has no boundary", asks("iam:PutRolePolicy", spokeRole, bounded), { context: {} }],
-  ["give rights to itself", attachCni, { resource: role("fleet-hub-crossplane") }],
-  [
-    "attach a managed policy that no spoke needs",
-    attachCni,
-    { context: { ...attachCni.context, "iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess" } },
-  ],
-  ["attach a policy to a role that has no boundary", attachCni, { context: { "iam:PolicyARN": cniPolicy } }],
-  ["remove a boundary", asks("iam:UpdateRole", spokeRole), { action: "iam:DeleteRolePermissionsBoundary" }],
-  [
-    "change a boundary",
-    asks("iam:UpdateRole", spokeRole),
-    { action: "iam:PutRolePermissionsBoundary", context: bounded },
-  ],
-  [
+  twin("give pods of the hub a role", podIdentity, {
+    resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub",
+  }),
+  twin("take the role away from pods of the hub", asks("eks:DeletePodIdentityAssociation", ofBlue), {
+    resource: ofBlue.replace("fleet-spoke-blue", "fleet-hub"),
+  }),
+  twin("tag an association of the hub", asks("eks:TagResource", ofBlue), {
+    resource: ofBlue.replace("fleet-spoke-blue", "fleet-hub"),
+  }),
+  twin("pass a role of the hub to pods", asks("iam:PassRole", role("fleet-spoke-blue-crossplane"), toPods), {
+    resource: role("fleet-hub-crossplane"),
+  }),
+  twin("create a role without the boundary", asks("iam:CreateRole", spokeRole, bounded), { context: {} }),
+  twin("create a role with another boundary", asks("iam:CreateRole", spokeRole, bounded), {
+    context: { "iam:PermissionsBoundary": "arn:aws:iam::aws:policy/AdministratorAccess" },
+  }),
+  twin("create a role outside the prefix", asks("iam:CreateRole", spokeRole, bounded), { resource: role("admin") }),
+  twin("create a role under a name of the hub", asks("iam:CreateRole", spokeRole, bounded), {
+    resource: role("fleet-hub-x"),
+  }),
+  twin("give rights to a role that has no boundary", asks("iam:PutRolePolicy", spokeRole, bounded), { context: {} }),
+  twin("give rights to itself", attachCni, { resource: role("fleet-hub-crossplane") }),
+  twin("attach a managed policy that no spoke needs", attachCni, {
+    context: { ...attachCni.context, "iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess" },
+  }),
+  twin("attach a policy to a role that has no boundary", attachCni, { context: { "iam:PolicyARN": cniPolicy } }),
+  twin("remove a boundary", asks("iam:UpdateRole", spokeRole), { action: "iam:DeleteRolePermissionsBoundary" }),
+  twin("change a boundary", asks("iam:UpdateRole", spokeRole), {
+    action: "iam:PutRolePermissionsBoundary",
+    context: bounded,
+  }),
+  twin(
     "pass a role outside the prefix",
     asks("iam:PassRole", spokeRole, { "iam:PassedToService": "eks.amazonaws.com" }),
     { resource: role("admin") },
-  ],
-  [
+  ),
+  twin(
     "pass a role outside the prefix to the service that writes flow logs",
     asks("iam:PassRole", role("fleet-spoke-blue-flow-logs"), { "iam:PassedToService": "vpc-flow-logs.amazonaws.com" }),
     { resource: role("fleet-hub-crossplane") },
-  ],
-  [
+  ),
+  twin(
     "pass a role to another service",
     asks("iam:PassRole", spokeRole, { "iam:PassedToService": "ec2.amazonaws.com" }),
     { context: { "iam:PassedToService": "lambda.amazonaws.com" } },
-  ],
-  [
-    "change who may assume a role of the hub",
-    asks("iam:UpdateAssumeRolePolicy", spokeRole),
-    { resource: role("fleet-hub-crossplane") },
-  ],
-  [
-    "delete the hub's OIDC provider",
-    asks("iam:DeleteOpenIDConnectProvider", provider("SPOKE"), ofFleet),
-    { resource: hubOidcProviderArn },
-  ],
-  [
+  ),
+  twin("change who may assume a role of the hub", asks("iam:UpdateAssumeRolePolicy", spokeRole), {
+    resource: role("fleet-hub-crossplane"),
+  }),
+  twin("delete the hub's OIDC provider", asks("iam:DeleteOpenIDConnectProvider", provider("SPOKE"), ofFleet), {
+    resource: hubOidcProviderArn,
+  }),
+  twin(
     "delete an OIDC provider without the fleet's tag, such as the hub's of another fleet",
     asks("iam:DeleteOpenIDConnectProvider", provider("SPOKE"), ofFleet),
     { context: {} },
-  ],
-  [
+  ),
+  twin(
     "delete the OIDC provider of another fleet",
     asks("iam:DeleteOpenIDConnectProvider", provider("SPOKE"), ofFleet),
     { context: ofOther },
-  ],
-  [
+  ),
+  twin(
     "register an OIDC provider without the fleet's tag",
     asks("iam:CreateOpenIDConnectProvider", provider("SPOKE"), withTag),
     { context: {} },
-  ],
-  [
+  ),
+  twin(
     "take the OIDC provider of another fleet into this one",
     asks("iam:TagOpenIDConnectProvider", provider("SPOKE"), withTag),
     { context: { ...withTag, "aws:ResourceTag/fleet.internal/fleet": "other" } },
-  ],
-  [
+  ),
+  twin(
     "register an identity provider whose host only begins like that of EKS",
     asks("iam:CreateOpenIDConnectProvider", provider("SPOKE"), withTag),
     { resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.evil.example/x.amazonaws.com/id/SPOKE" },
-  ],
-  [
+  ),
+  twin(
     "delete the hub's cluster",
     asks("eks:DeleteCluster", "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue"),
     { resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub" },
-  ],
-  [
+  ),
+  twin(
     "add a node group to the hub",
     asks("eks:UpdateNodegroupConfig", "arn:aws:eks:us-east-1:000000000000:nodegroup/fleet-spoke-blue/a/b"),
     { resource: "arn:aws:eks:us-east-1:000000000000:nodegroup/fleet-hub/a/b" },
-  ],
-  [
-    "delete a network of the hub",
-    asks("ec2:DeleteVpc", "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", changing),
-    {
-      context: {
-        ...region,
-        "aws:ResourceTag/fleet.internal/fleet": "fleet",
-        "aws:ResourceTag/fleet.internal/cluster": "hub",
-      },
+  ),
+  twin("delete a network of the hub", asks("ec2:DeleteVpc", "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", changing), {
+    context: {
+      ...region,
+      "aws:ResourceTag/fleet.internal/fleet": "fleet",
+      "aws:ResourceTag/fleet.internal/cluster": "hub",
     },
-  ],
-  [
+  }),
+  twin(
     "take the hub's tag off its network",
     asks("ec2:DeleteTags", "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", changing),
     { context: { ...region, ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" } },
-  ],
-  [
-    "delete a network of another fleet",
-    asks("ec2:DeleteSubnet", "*", changing),
-    { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
-  ],
+  ),
+  twin("delete a network of another fleet", asks("ec2:DeleteSubnet", "*", changing), {
+    context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" },
+  }),
   ...["DeleteVpc", "ModifyVpcAttribute", "AssociateVpcCidrBlock", "DetachInternetGateway", "ReplaceRoute"].map(
     (action): Twin => [
       `call ${action} on a network without the fleet's tag, such as a VPC that the hub uses by its id`,
@@ -208,16 +183,16 @@ const twins: Twin[] = [
     asks("ec2:ModifyVpcEndpoint", ec2("vpc-endpoint"), changing),
     untagged,
   ],
-  [
+  twin(
     "change what a security group lets in, which endpoints only join",
     asks("ec2:ModifyVpcEndpoint", ec2("security-group"), region),
     { action: "ec2:AuthorizeSecurityGroupIngress" },
-  ],
-  [
+  ),
+  twin(
     "change names in hosted zones, which VPCs only join",
     asks("route53:AssociateVPCWithHostedZone", "arn:aws:route53:::hostedzone/Z1"),
     { action: "route53:ChangeResourceRecordSets" },
-  ],
+  ),
   ...[
     ["DeleteNatGateway", "natgateway/nat-1"],
     ["DeleteLaunchTemplate", "launch-template/lt-1"],
@@ -241,11 +216,9 @@ const twins: Twin[] = [
     untagged,
   ],
   ["free an address without the fleet's tag", asks("ec2:DisassociateAddress", ec2("elastic-ip"), changing), untagged],
-  [
-    "work in another region",
-    asks("ec2:CreateVpc", ec2("vpc"), making),
-    { context: { ...withTag, "aws:RequestedRegion": "eu-west-1" } },
-  ],
+  twin("work in another region", asks("ec2:CreateVpc", ec2("vpc"), making), {
+    context: { ...withTag, "aws:RequestedRegion": "eu-west-1" },
+  }),
   ...[
     ...["elastic-ip", "internet-gateway", "launch-template", "natgateway", "route-table", "subnet", "vpc"],
     ...["vpc-flow-log", "transit-gateway-attachment"],
@@ -282,62 +255,56 @@ const twins: Twin[] = [
     asks(attach, ec2("transit-gateway"), { ...region, ...sharedWith("fleet") }),
     untagged,
   ],
-  [
+  twin(
     "attach a VPC to a transit gateway of its account that is shared with another fleet",
     asks(attach, ec2("transit-gateway"), { ...region, ...sharedWith("fleet") }),
     { context: { ...region, ...sharedWith("other") } },
-  ],
-  [
+  ),
+  twin(
     "accept an attachment, although it may attach to a transit gateway of another account, whose tags are unknown",
     asks(attach, "arn:aws:ec2:us-east-1:999999999999:transit-gateway/x", region),
     { action: "ec2:AcceptTransitGatewayVpcAttachment" },
-  ],
-  [
+  ),
+  twin(
     "start instances from a launch template without the fleet's tag",
     asks("ec2:RunInstances", ec2("launch-template"), changing),
     { context: { ...region, "ec2:LaunchTemplate": ec2("launch-template") } },
-  ],
+  ),
   [
     "start instances without a launch template",
     asks("ec2:RunInstances", ec2("instance"), { ...region, "ec2:LaunchTemplate": ec2("launch-template") }),
     untagged,
   ],
-  [
+  twin(
     "ask for a grant of its own, while EKS asks for one in its name",
     asks("kms:CreateGrant", key, { ...ofFleet, "kms:GrantIsForAWSResource": "true" }),
     { context: { ...ofFleet, "kms:GrantIsForAWSResource": "false" } },
-  ],
-  [
+  ),
+  twin(
     "give a key of others to EKS",
     asks("kms:CreateGrant", key, { ...ofFleet, "kms:GrantIsForAWSResource": "true" }),
     { context: { "kms:GrantIsForAWSResource": "true" } },
-  ],
-  [
-    "schedule the deletion of a key of the hub",
-    asks("kms:ScheduleKeyDeletion", key, ofFleet),
-    { context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" } },
-  ],
-  [
-    "give a key of the hub another alias",
-    asks("kms:CreateAlias", key, ofFleet),
-    { context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" } },
-  ],
-  [
+  ),
+  twin("schedule the deletion of a key of the hub", asks("kms:ScheduleKeyDeletion", key, ofFleet), {
+    context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" },
+  }),
+  twin("give a key of the hub another alias", asks("kms:CreateAlias", key, ofFleet), {
+    context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" },
+  }),
+  twin(
     "take an alias of the hub",
     asks("kms:DeleteAlias", "arn:aws:kms:us-east-1:000000000000:alias/fleet-spoke-blue"),
     { resource: "arn:aws:kms:us-east-1:000000000000:alias/fleet-secrets" },
-  ],
-  [
+  ),
+  twin(
     "read roles other than its own and service-linked ones",
     asks("iam:GetRole", role("aws-service-role/eks-nodegroup.amazonaws.com/AWSServiceRoleForAmazonEKSNodegroup")),
     { resource: role("admin") },
-  ],
-  [
-    "take a key of another fleet into this one",
-    asks("kms:TagResource", key, withTag),
-    { context: { "aws:RequestTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/fleet": "other" } },
-  ],
-  ["make a key without the fleet's tag", asks("kms:CreateKey", "*", withTag), { context: {} }],
+  ),
+  twin("take a key of another fleet into this one", asks("kms:TagResource", key, withTag), {
+    context: { "aws:RequestTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/fleet": "other" },
+  }),
+  twin("make a key without the fleet's tag", asks("kms:CreateKey", "*", withTag), { context: {} }),
 ];
 
 describe("Crossplane's role", () => {

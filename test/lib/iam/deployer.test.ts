@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deployerPolicies } from "../../../lib/iam/deployer.ts";
 import { expectGolden } from "../../support/golden.ts";
-import { allowed, asks } from "../../support/iam.ts";
-import type { IamRequest } from "../../support/iam-evaluator.ts";
+import { allowed, asks, type Twin, twin } from "../../support/iam.ts";
 
 const scope = {
   fleet: "fleet",
@@ -27,47 +26,39 @@ const changing = { ...region, ...ofFleet };
 const passedToPods = (identity: string) =>
   asks("iam:PassRole", arn("iam", `role/fleet-hub-${identity}`), { "iam:PassedToService": "pods.eks.amazonaws.com" });
 
-const twins: [string, IamRequest, Partial<IamRequest>][] = [
-  [
-    "touch a role of somebody else",
-    asks("iam:PutRolePolicy", arn("iam", "role/fleet-hub-crossplane-iam")),
-    { resource: arn("iam", "role/other") },
-  ],
-  [
+const twins: Twin[] = [
+  twin("touch a role of somebody else", asks("iam:PutRolePolicy", arn("iam", "role/fleet-hub-crossplane-iam")), {
+    resource: arn("iam", "role/other"),
+  }),
+  twin(
     "attach a policy of its choice",
     asks("iam:AttachRolePolicy", arn("iam", "role/fleet-hub-node"), {
       "iam:PolicyARN": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy",
     }),
     { context: { "iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess" } },
-  ],
-  [
+  ),
+  twin(
     "attach one of Crossplane's policies, which it writes itself, to another role",
     asks("iam:AttachRolePolicy", arn("iam", "role/fleet-hub-crossplane"), {
       "iam:PolicyARN": arn("iam", "policy/fleet-hub-crossplane-roles"),
     }),
     { resource: arn("iam", "role/fleet-hub-node") },
-  ],
-  [
+  ),
+  twin(
     "pass a controller's role",
     asks("iam:PassRole", arn("iam", "role/fleet-hub-node"), { "iam:PassedToService": "ec2.amazonaws.com" }),
     { resource: arn("iam", "role/fleet-hub-crossplane-iam") },
-  ],
-  [
-    "give pods of the hub a role of its nodes",
-    passedToPods("kustomize-controller"),
-    { resource: arn("iam", "role/fleet-hub-node") },
-  ],
-  [
-    "give pods the role of External Secrets, which no pod has",
-    passedToPods("crossplane-iam"),
-    { resource: arn("iam", "role/fleet-hub-external-secrets") },
-  ],
-  [
-    "pass the role of pods to another service",
-    passedToPods("crossplane-iam"),
-    { context: { "iam:PassedToService": "lambda.amazonaws.com" } },
-  ],
-  ...["CreatePodIdentityAssociation", "DeletePodIdentityAssociation"].map((call): (typeof twins)[number] => {
+  ),
+  twin("give pods of the hub a role of its nodes", passedToPods("kustomize-controller"), {
+    resource: arn("iam", "role/fleet-hub-node"),
+  }),
+  twin("give pods the role of External Secrets, which no pod has", passedToPods("crossplane-iam"), {
+    resource: arn("iam", "role/fleet-hub-external-secrets"),
+  }),
+  twin("pass the role of pods to another service", passedToPods("crossplane-iam"), {
+    context: { "iam:PassedToService": "lambda.amazonaws.com" },
+  }),
+  ...["CreatePodIdentityAssociation", "DeletePodIdentityAssociation"].map((call): Twin => {
     const on = (cluster: string) =>
       arn("eks", call.startsWith("Create") ? `cluster/${cluster}` : `podidentityassociation/${cluster}/a-1`);
     return [
@@ -76,122 +67,108 @@ const twins: [string, IamRequest, Partial<IamRequest>][] = [
       { resource: on("fleet-spoke-a") },
     ];
   }),
-  [
-    "delete a spoke",
-    asks("eks:DeleteCluster", arn("eks", "cluster/fleet-hub")),
-    { resource: arn("eks", "cluster/fleet-spoke-a") },
-  ],
-  [
+  twin("delete a spoke", asks("eks:DeleteCluster", arn("eks", "cluster/fleet-hub")), {
+    resource: arn("eks", "cluster/fleet-spoke-a"),
+  }),
+  twin(
     "read a secret of somebody else",
     asks("secretsmanager:GetSecretValue", arn("secretsmanager", "secret:fleet/git/gitops-system-AbCdEf")),
     { resource: arn("secretsmanager", "secret:other") },
-  ],
-  ["use a key of somebody else", asks("kms:ScheduleKeyDeletion", arn("kms", "key/1"), ofFleet), { context: {} }],
-  [
+  ),
+  twin("use a key of somebody else", asks("kms:ScheduleKeyDeletion", arn("kms", "key/1"), ofFleet), { context: {} }),
+  twin(
     "change the policy of another key, though it can give it the tags of the hub",
     asks("kms:PutKeyPolicy", secretsKeyArn),
     { resource: arn("kms", "key/1"), context: { ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" } },
-  ],
-  [
-    "take a key of another fleet",
-    asks("kms:TagResource", arn("kms", "key/1"), withTag),
-    { context: { "aws:RequestTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/fleet": "other" } },
-  ],
-  [
+  ),
+  twin("take a key of another fleet", asks("kms:TagResource", arn("kms", "key/1"), withTag), {
+    context: { "aws:RequestTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/fleet": "other" },
+  }),
+  twin(
     "read a role of somebody else, while service-linked roles are looked up",
     asks(
       "iam:GetRole",
       arn("iam", "role/aws-service-role/eks-nodegroup.amazonaws.com/AWSServiceRoleForAmazonEKSNodegroup"),
     ),
     { resource: arn("iam", "role/other") },
-  ],
-  [
-    "build networks in another region",
-    asks("ec2:CreateVpc", arn("ec2", "vpc/*"), making),
-    { context: { ...withTag, "aws:RequestedRegion": "eu-west-1" } },
-  ],
-  ["build networks without the fleet's tag", asks("ec2:CreateVpc", arn("ec2", "vpc/*"), making), { context: region }],
-  [
-    "change a network without the fleet's tag",
-    asks("ec2:ModifyVpcAttribute", arn("ec2", "vpc/vpc-1"), changing),
-    { context: region },
-  ],
-  [
+  ),
+  twin("build networks in another region", asks("ec2:CreateVpc", arn("ec2", "vpc/*"), making), {
+    context: { ...withTag, "aws:RequestedRegion": "eu-west-1" },
+  }),
+  twin("build networks without the fleet's tag", asks("ec2:CreateVpc", arn("ec2", "vpc/*"), making), {
+    context: region,
+  }),
+  twin("change a network without the fleet's tag", asks("ec2:ModifyVpcAttribute", arn("ec2", "vpc/vpc-1"), changing), {
+    context: region,
+  }),
+  twin(
     "take rules from a security group of another fleet, while the default one of its VPC has no tag yet",
     asks("ec2:RevokeSecurityGroupIngress", arn("ec2", "security-group/sg-1"), region),
     { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
-  ],
-  [
+  ),
+  twin(
     "add rules to a security group",
     asks("ec2:RevokeSecurityGroupIngress", arn("ec2", "security-group/sg-1"), region),
     { action: "ec2:AuthorizeSecurityGroupIngress" },
-  ],
-  [
+  ),
+  twin(
     "make an endpoint in a VPC without the fleet's tag, whatever tag it brings",
     asks("ec2:CreateVpcEndpoint", arn("ec2", "vpc/vpc-1"), { ...region, ...withTag, ...ofFleet }),
     { context: making },
-  ],
-  [
+  ),
+  twin(
     "grant the use of a key by itself, while EKS asks for it in its name",
     asks("kms:CreateGrant", arn("kms", "key/1"), { ...ofFleet, "kms:GrantIsForAWSResource": "true" }),
     { context: ofFleet },
-  ],
-  ...[ofOther, {}].map((context): (typeof twins)[number] => [
-    "delete an OIDC provider of another fleet, or without a fleet",
-    asks("iam:DeleteOpenIDConnectProvider", oidcProvider, ofFleet),
-    { context },
-  ]),
-  [
+  ),
+  ...[ofOther, {}].map(
+    (context): Twin => [
+      "delete an OIDC provider of another fleet, or without a fleet",
+      asks("iam:DeleteOpenIDConnectProvider", oidcProvider, ofFleet),
+      { context },
+    ],
+  ),
+  twin(
     "take the OIDC provider of another fleet, while its own of before may get the tag",
     asks("iam:TagOpenIDConnectProvider", oidcProvider, withTag),
     { context: { ...withTag, "aws:ResourceTag/fleet.internal/fleet": "other" } },
-  ],
-  [
-    "change the network of another fleet",
-    asks("ec2:DeleteSubnet", "*", changing),
-    { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
-  ],
-  [
-    "make a policy of another name",
-    asks("iam:CreatePolicy", arn("iam", "policy/fleet-boundary")),
-    { resource: arn("iam", "policy/other") },
-  ],
-  [
+  ),
+  twin("change the network of another fleet", asks("ec2:DeleteSubnet", "*", changing), {
+    context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" },
+  }),
+  twin("make a policy of another name", asks("iam:CreatePolicy", arn("iam", "policy/fleet-boundary")), {
+    resource: arn("iam", "policy/other"),
+  }),
+  twin(
     "register an identity provider that is not an EKS cluster",
     asks("iam:CreateOpenIDConnectProvider", oidcProvider, withTag),
     { resource: arn("iam", "oidc-provider/token.actions.githubusercontent.com") },
-  ],
-  [
-    "delete the Grafana of another fleet",
-    asks("grafana:DeleteWorkspace", grafanaWorkspace, ofFleet),
-    { context: ofOther },
-  ],
-  [
+  ),
+  twin("delete the Grafana of another fleet", asks("grafana:DeleteWorkspace", grafanaWorkspace, ofFleet), {
+    context: ofOther,
+  }),
+  twin(
     "make itself an administrator of the Grafana of others",
     asks("grafana:UpdatePermissions", grafanaWorkspace, ofFleet),
     { context: {} },
-  ],
-  ["make a Grafana without the fleet's tag", asks("grafana:CreateWorkspace", "*", making), { context: region }],
-  [
-    "make keys to Grafana",
-    asks("grafana:UpdateWorkspace", grafanaWorkspace, ofFleet),
-    { action: "grafana:CreateWorkspaceServiceAccountToken" },
-  ],
-  [
+  ),
+  twin("make a Grafana without the fleet's tag", asks("grafana:CreateWorkspace", "*", making), { context: region }),
+  twin("make keys to Grafana", asks("grafana:UpdateWorkspace", grafanaWorkspace, ofFleet), {
+    action: "grafana:CreateWorkspaceServiceAccountToken",
+  }),
+  twin(
     "pass Grafana another role than its own",
     asks("iam:PassRole", arn("iam", "role/fleet-hub-grafana"), { "iam:PassedToService": "grafana.amazonaws.com" }),
     { resource: arn("iam", "role/fleet-hub-crossplane") },
-  ],
-  [
+  ),
+  twin(
     "pass Grafana's role to EKS",
     asks("iam:PassRole", arn("iam", "role/fleet-hub-grafana"), { "iam:PassedToService": "grafana.amazonaws.com" }),
     { context: { "iam:PassedToService": "eks.amazonaws.com" } },
-  ],
-  [
-    "change another policy",
-    asks("iam:CreatePolicyVersion", arn("iam", "policy/fleet-boundary")),
-    { resource: arn("iam", "policy/other") },
-  ],
+  ),
+  twin("change another policy", asks("iam:CreatePolicyVersion", arn("iam", "policy/fleet-boundary")), {
+    resource: arn("iam", "policy/other"),
+  }),
 ];
 
 describe("the deployer's policies", () => {
