@@ -38,18 +38,14 @@ export function contractPage(current: string): string {
   return Object.entries(parts).reduce((text, [name, lines]) => filled(text, name, lines), current);
 }
 
-const property = ({ meaning, form }: Contract) => ({
-  type: "string",
-  description: meaning,
-  pattern: form.pattern,
-  examples: [form.example],
-});
+const property = ({ form }: Contract) => ({ type: "string", pattern: form.pattern });
 
 /** JSON schema (draft 2020-12) of the data of a cluster secret. */
 export function contractSchema() {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Data of a cluster secret of the GitOps bridge",
+    description: "docs/reference/contract.md has the meaning of each key and an example.",
     type: "object",
     properties: Object.fromEntries(Object.values(bridgeKeys).map((contract) => [contract.key, property(contract)])),
     patternProperties: Object.fromEntries(

@@ -16,6 +16,7 @@ import { cliDescriptions, cliReference } from "./documents/cli.ts";
 import { componentPages } from "./documents/components.ts";
 import { configurationReference } from "./documents/configuration.ts";
 import { decisionIndex } from "./documents/decisions.ts";
+import { compactJson } from "./documents/json.ts";
 import { benchmarkPlots } from "./documents/plots.ts";
 
 /**
@@ -66,13 +67,13 @@ export const generated: Readonly<Record<string, (current: string) => string>> = 
   "docs/reference/cli.md": cliReference,
   "docs/reference/configuration.md": (current) => configurationReference(join(root, "Pulumi.yaml"), current),
   "docs/reference/contract.md": contractPage,
-  "docs/reference/contract.schema.json": () => json(contractSchema()),
-  "docs/reference/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
-  "docs/reference/deployer-policy/fleet-adopt.json": () => json(adoptPolicy()),
-  "docs/reference/deployer-policy/fleet-adopt-hub.json": () => json(adoptHubPolicy()),
-  "docs/reference/deployer-policy/fleet-sweep.json": () => json(sweepPolicy()),
-  "docs/reference/deployer-policy/fleet-doctor.json": () => json(doctorPolicy()),
-  "docs/reference/deployer-policy/fleet-node-releases.json": () => json(nodeReleasesPolicy("aws")),
+  "docs/reference/contract.schema.json": () => compactJson(contractSchema()),
+  "docs/reference/deployer-policy/aws-proof.json": () => compactJson(awsProofPolicy()),
+  "docs/reference/deployer-policy/fleet-adopt.json": () => compactJson(adoptPolicy()),
+  "docs/reference/deployer-policy/fleet-adopt-hub.json": () => compactJson(adoptHubPolicy()),
+  "docs/reference/deployer-policy/fleet-sweep.json": () => compactJson(sweepPolicy()),
+  "docs/reference/deployer-policy/fleet-doctor.json": () => compactJson(doctorPolicy()),
+  "docs/reference/deployer-policy/fleet-node-releases.json": () => compactJson(nodeReleasesPolicy("aws")),
   "repos/gitops-system/platform/policies/cluster-secret.yaml": clusterSecretPolicy,
   "repos/gitops-system/platform/kyverno/policies/policies.yaml": kyverno,
   "repos/gitops-system/spoke-bootstrap/sync/cluster-info.yaml": clusterInfo,

@@ -1,3 +1,4 @@
+import { changeHelp } from "../../cli/change/options.ts";
 import { commands, type Description } from "../../cli/commands.ts";
 
 const described = await Promise.all(
@@ -10,24 +11,27 @@ const described = await Promise.all(
 /** cli/descriptions.json: what `fleet` knows of each command before it loads it. */
 export const cliDescriptions = (): object => Object.fromEntries(described);
 
-const page = described.map(
-  ([name, { summary, help }]) => `## fleet ${name}
+const shared = `${changeHelp}\n`;
 
-${summary[0]?.toUpperCase()}${summary.slice(1)}.
+const page = described.map(
+  ([name, { help }]) => `## fleet ${name}
 
 \`\`\`text
-${help.trimEnd()}
+${help.trimEnd().replace(shared, "  --dry-run, --commit, --push    see above\n")}
 \`\`\`
 `,
 );
 
-/** docs/reference/cli.md: what every command of `fleet` prints as its help. */
+/** docs/reference/cli.md: what every command of `fleet` prints as its help, with the options of many commands once. */
 export const cliReference = (): string => `<!-- From the commands' own help (cli/): npm run generate. -->
 # The \`fleet\` commands
 
-In this project's folder run them as \`npx fleet\`, and as \`npx --prefix <this folder> fleet\` elsewhere; [Install fleet](../guides/repositories.md#install-fleet)
-says how to get them without a checkout, and how a shell completes them. Exit code 0: done; 1: it failed, or a comparison or check has
-something to say; 2: it was called wrongly or could not run, and nothing was changed; 130: Ctrl-C was typed at a question, and nothing
-was changed.
+In this project's directory, run \`npx fleet\`; from another directory \`npx --prefix <this directory> fleet\`. [Install fleet](../guides/repositories.md#install-fleet)
+describes the installation without a clone, and shell completion. Exit codes: 0 done; 1 failed, or a comparison or check has findings; 2 usage
+error, or it couldn't run, no changes made; 130 Ctrl-C at a prompt, no changes made. Commands that change a clone have these options:
+
+\`\`\`text
+${changeHelp}
+\`\`\`
 
 ${page.join("\n")}`;

@@ -98,45 +98,51 @@ const argumentRow = (member: Member) => [
   meaning(member),
 ];
 
-function typeLines({ name, comment, members, text }: NamedType): string[] {
+const anchor = ({ name }: NamedType) => name.toLowerCase();
+
+function typeSections({ name, comment, members, text }: NamedType): string[][] {
   const documented = members.some((member) => member.comment.text !== "");
   const body = documented
     ? table(["Member", "Type", "Default", "Meaning"], members.map(argumentRow))
     : ["```ts", text, "```"];
-  return [`## ${name}`, "", ...(comment.text === "" ? [] : [comment.text, ""]), ...body, ""];
+  return [[`## ${name}`], comment.text === "" ? [] : [comment.text], body];
 }
 
-function page({ name, file, comment, args, outputs, types }: Component): string {
-  const examples = (comment.tags["example"] ?? []).flatMap((example) => ["```ts", example, "```", ""]);
+/** The types that several components name, once each. */
+function sharedTypes(components: readonly Component[]): NamedType[] {
+  const all = components.flatMap(({ types }) => types);
+  const names = all.map(({ name }) => name);
+  return all.filter(({ name }, index) => names.indexOf(name) === index && names.lastIndexOf(name) > index);
+}
+
+/** The sections of a page, each a list of lines, with a blank line between them. Empty sections are left out. */
+const sections = (parts: readonly (readonly string[])[]): string =>
+  `${parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+
+function page({ name, file, comment, args, outputs, types }: Component, shared: ReadonlySet<string>): string {
+  const examples = (comment.tags["example"] ?? []).map((example) => ["```ts", example, "```"]);
   const errors = comment.tags["throws"] ?? [];
-  return [
-    `# ${name}`,
-    "",
-    `<!-- Generated from ${file}: npm run generate. -->`,
-    "",
-    prose(comment.text),
-    "",
+  const links = types
+    .filter((type) => shared.has(type.name))
+    .map((type) => `[${type.name}](README.md#${anchor(type)})`);
+  return sections([
+    [`# ${name}`],
+    [prose(comment.text), `Source: [${file}](../../../${file}). <!-- Generated: npm run generate. -->`],
     ...examples,
-    `Source: [${file}](../../../${file}).`,
-    "",
-    "## Arguments",
-    "",
-    ...table(["Argument", "Type", "Default", "Meaning"], args.map(argumentRow)),
-    "",
-    ...(outputs.length > 0
-      ? [
-          "## Outputs",
-          "",
-          ...table(
-            ["Output", "Type", "Meaning"],
-            outputs.map((output) => [code(output.name), code(output.type), meaning(output)]),
-          ),
-          "",
-        ]
-      : []),
-    ...(errors.length > 0 ? ["## Errors", "", ...errors.map((error) => `- ${prose(error)}`), ""] : []),
-    ...types.flatMap(typeLines),
-  ].join("\n");
+    table(["Argument", "Type", "Default", "Meaning"], args.map(argumentRow)),
+    outputs.length === 0
+      ? []
+      : table(
+          ["Output", "Type", "Meaning"],
+          outputs.map((output) => [code(output.name), code(output.type), meaning(output)]),
+        ),
+    errors.length === 0 ? [] : [`Errors: ${errors.map(prose).join("; ")}.`],
+    links.length === 0 ? [] : [`Types: ${links.join(", ")}.`],
+    ...types.filter((type) => !shared.has(type.name)).flatMap(typeSections),
+  ]);
 }
 
 /** File name of a component's page: HelmAddon, helm-addon.md. */
@@ -144,40 +150,31 @@ const pageName = (name: string) => `${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "-
 
 const firstSentence = (text: string) => /^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text;
 
-function index(components: readonly Component[]): string {
+function index(components: readonly Component[], shared: readonly NamedType[]): string {
   const rows = components.map(({ name, comment }) => [`[${name}](${pageName(name)})`, firstSentence(comment.text)]);
-  return `# Components
+  const intro = `# Components
 
-<!-- Generated from components/: npm run generate. -->
+Pulumi component resources. The hub's program, [infra/index.ts](../../../infra/index.ts), consists of them.
+Your own program can use each one without the fleet: [examples/](../../../examples/README.md) has three such programs and describes how to
+install the library (\`import { HubCluster, Network } from "eks-gitops-fleet/components"\`). <!-- Generated: npm run generate. -->
 
-Component resources of Pulumi. The hub's program, [infra/index.ts](../../../infra/index.ts), is made of them. A program of
-your own can use one alone or several together, without the fleet; [examples/](../../../examples/README.md) has three such programs and says
-how to install the library. Required arguments are those that have no sensible default: what only you know, and other resources that the
-component needs, whose comments name the component that makes them.
-
-\`\`\`ts
-import { HubCluster, Network } from "eks-gitops-fleet/components";
-\`\`\`
-
-
-- An argument is called as its key in [Pulumi.yaml](../../../Pulumi.yaml), without a prefix that the component's name says: \`diskSize\` of
-  HubNodes is \`nodeDiskSize\` there.
-- Every component takes \`tags\` where AWS has them. Without, resources have the default tags of the AWS provider
-  (\`pulumi config set --path aws:defaultTags.tags.team shop\`).
+- An argument has the name of its key in [Pulumi.yaml](../../../Pulumi.yaml), without a prefix that repeats the component's name: \`diskSize\`
+  of HubNodes is \`nodeDiskSize\` there. Required arguments have no sensible default.
+- Without \`tags\`, resources have the default tags of the AWS provider (\`pulumi config set --path aws:defaultTags.tags.team shop\`).
 - Components on a cluster take its provider as an option: \`{ provider: cluster.provider }\`.
-- Where \`protect\` is an argument, it protects what can't be made again (keys, credentials, the cluster). Pulumi's option of the same name
-  protects everything in a component, so that an upgrade that deletes or replaces a part of it fails.
-
-${table(["Component", "What it is"], rows).join("\n")}
-`;
+- The argument \`protect\` covers what can't be created again (keys, credentials, the cluster). Pulumi's option \`protect\` covers everything in
+  a component, so an upgrade that deletes or replaces a part of it fails.`;
+  return sections([[intro], table(["Component", "Description"], rows), ...shared.flatMap(typeSections)]);
 }
 
 /** The pages by their path in the repository. */
 export function componentPages(root: string): Record<string, () => string> {
   const folder = "docs/reference/components";
   const components = componentsOf(root);
+  const shared = sharedTypes(components);
+  const names = new Set(shared.map(({ name }) => name));
   const pages = components.map(
-    (component) => [`${folder}/${pageName(component.name)}`, () => page(component)] as const,
+    (component) => [`${folder}/${pageName(component.name)}`, () => page(component, names)] as const,
   );
-  return { [`${folder}/README.md`]: () => index(components), ...Object.fromEntries(pages) };
+  return { [`${folder}/README.md`]: () => index(components, shared), ...Object.fromEntries(pages) };
 }
