@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +12,7 @@ import { pageOf } from "../../cli/report/page/page.ts";
 import { listen, serverOf } from "../../cli/report/server.ts";
 import { demo, thousand } from "../cli/report/demo.ts";
 
-/** The page of fleet report in Debian's Chromium. FLEET_PICTURES=1 makes the pictures in docs/guides/pictures anew. */
+/** The page of fleet report in Debian's Chromium. */
 
 const files = mkdtempSync(join(tmpdir(), "fleet-page-"));
 const desktop = { width: 1280, height: 900 };
@@ -81,13 +81,6 @@ const filter = (page: Page) => page.getByRole("searchbox");
 const openDetails = (page: Page): Promise<void> =>
   page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
 
-async function picture(page: Page, name: string): Promise<void> {
-  if (process.env["FLEET_PICTURES"] !== "1") return;
-  const folder = join(import.meta.dirname, "../../docs/guides/pictures");
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`) });
-}
-
 describe("the page in a file", () => {
   test("asks for nothing but itself, and does nothing that its policy forbids", async () => {
     const { page, noted } = await openFile(demo());
@@ -108,7 +101,6 @@ describe("the page in a file", () => {
     expect(await row.textContent()).toMatch(
       /✗ failing[\s\S]*47m[\s\S]*shop-team[\s\S]*health check failed[\s\S]*fleet why blue\/cart/,
     );
-    await picture(page, "fleet-page");
   });
 
   test.each([
@@ -116,15 +108,11 @@ describe("the page in a file", () => {
     ["a desk, dark", desktop, "dark"],
     ["a phone, light", phone, "light"],
     ["a phone, dark", phone, "dark"],
-  ] as const)("axe-core finds nothing, colours and roles included, on %s", async (name, viewport, colorScheme) => {
+  ] as const)("axe-core finds nothing, colours and roles included, on %s", async (_, viewport, colorScheme) => {
     const { page } = await openFile(demo(), { viewport, colorScheme });
     await openDetails(page);
     expect(await findings(page)).toEqual([]);
     expect(await overflow(page)).toBe(0);
-    if (name === "a phone, dark") {
-      await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = false");
-      await picture(page, "fleet-page-phone");
-    }
   });
 
   test("is dark where the system is", async () => {
