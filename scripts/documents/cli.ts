@@ -15,7 +15,6 @@ const shared = `${changeHelp}\n`;
 
 const page = described.map(
   ([name, { help }]) => `## fleet ${name}
-
 \`\`\`text
 ${help.trimEnd().replace(shared, "  --dry-run, --commit, --push    see above\n")}
 \`\`\`

@@ -130,7 +130,7 @@ function page({ name, file, comment, args, outputs, types }: Component, shared: 
     .map((type) => `[${type.name}](README.md#${anchor(type)})`);
   return sections([
     [`# ${name}`],
-    [prose(comment.text), `Source: [${file}](../../../${file}). <!-- Generated: npm run generate. -->`],
+    [`${prose(comment.text)} Source: [${file}](../../../${file}). <!-- Generated: npm run generate. -->`],
     ...examples,
     table(["Argument", "Type", "Default", "Meaning"], args.map(argumentRow)),
     outputs.length === 0
@@ -139,8 +139,10 @@ function page({ name, file, comment, args, outputs, types }: Component, shared: 
           ["Output", "Type", "Meaning"],
           outputs.map((output) => [code(output.name), code(output.type), meaning(output)]),
         ),
-    errors.length === 0 ? [] : [`Errors: ${errors.map(prose).join("; ")}.`],
-    links.length === 0 ? [] : [`Types: ${links.join(", ")}.`],
+    [
+      ...(errors.length === 0 ? [] : [`Errors: ${errors.map(prose).join("; ")}.`]),
+      ...(links.length === 0 ? [] : [`Types: ${links.join(", ")}.`]),
+    ],
     ...types.filter((type) => !shared.has(type.name)).flatMap(typeSections),
   ]);
 }

@@ -20,11 +20,10 @@ function row({ label, value, shown }: Bar, index: number, greatest: number): str
   const y = size.top + index * size.row;
   const length = greatest === 0 ? 0 : Math.max(1, Math.round((value / greatest) * size.bar));
   const middle = y + size.row / 2 + 4;
-  return [
-    `  <text x="${size.label - size.gap}" y="${middle}" text-anchor="end">${escaped(shortened(label))}</text>`,
-    `  <rect x="${size.label}" y="${y + 3}" width="${length}" height="${size.row - 6}"/>`,
-    `  <text x="${size.label + length + size.gap}" y="${middle}">${escaped(shown)}</text>`,
-  ].join("\n");
+  const name = `<text x="${size.label - size.gap}" y="${middle}" text-anchor="end">${escaped(shortened(label))}</text>`;
+  const bar = `<rect x="${size.label}" y="${y + 3}" width="${length}" height="${size.row - 6}"/>`;
+  const figure = `<text x="${size.label + length + size.gap}" y="${middle}">${escaped(shown)}</text>`;
+  return `  ${name}${bar}${figure}`;
 }
 
 /** Horizontal bars as SVG, in colours that can be read on a light and on a dark page. */
