@@ -20,7 +20,7 @@ import type { Checkout, Editable } from "./support/repository.ts";
 import { addSpoke, BOOTSTRAP_SECONDS, clusterOf, system, untilGone, untilReady } from "./support/spokes.ts";
 
 /**
- * Spokes for an Argo CD in another cluster (docs/guides/argocd.md, "Elsewhere"), from the Spoke to the cluster secret there. A namespace of the
+ * Spokes for an Argo CD in another cluster (docs/guides/argocd.md, "In another cluster"), from the Spoke to the cluster secret there. A namespace of the
  * hub stands for that cluster.
  */
 
