@@ -8,35 +8,39 @@ const flat = (value: unknown): string => {
   return `{ ${members.map(([key, member]) => `${JSON.stringify(key)}: ${flat(member)}`).join(", ")} }`;
 };
 
-/** Joins the items of a list of scalars into lines. */
-function filledLines(items: readonly string[], indent: string): string {
-  const lines: string[] = [];
+/** Puts items into lines: those that may share one are joined while they fit. */
+function filled(items: readonly { text: string; shared: boolean }[], indent: string): string {
+  const lines: { text: string; shared: boolean }[] = [];
   for (const item of items) {
     const last = lines.at(-1);
-    if (last !== undefined && indent.length + last.length + item.length + 3 <= width)
-      lines[lines.length - 1] = `${last}, ${item}`;
+    const fits = last !== undefined && indent.length + last.text.length + item.text.length + 3 <= width;
+    if (fits && last.shared && item.shared)
+      lines[lines.length - 1] = { text: `${last.text}, ${item.text}`, shared: true };
     else lines.push(item);
   }
-  return lines.map((line) => indent + line).join(",\n");
+  return lines.map(({ text }) => indent + text).join(",\n");
 }
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function rendered(value: unknown, indent: string, used: number): string {
   const short = flat(value);
   if (used + short.length < width || typeof value !== "object" || value === null) return short;
   const inner = `${indent}  `;
-  if (Array.isArray(value)) {
-    const items = value.every((item) => typeof item !== "object")
-      ? filledLines(value.map(flat), inner)
-      : value.map((item) => inner + rendered(item, inner, inner.length)).join(",\n");
-    return `[\n${items}\n${indent}]`;
-  }
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .map(([key, member]) => {
-      const start = `${inner}${JSON.stringify(key)}: `;
-      return start + rendered(member, inner, start.length);
-    });
-  return `{\n${members.join(",\n")}\n${indent}}`;
+  const item = (member: unknown, start: string) => {
+    const text = start + rendered(member, inner, inner.length + start.length);
+    return { text, shared: !isObject(member) && !text.includes("\n") };
+  };
+  if (Array.isArray(value))
+    return `[\n${filled(
+      value.map((member) => item(member, "")),
+      inner,
+    )}\n${indent}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{\n${filled(
+    members.map(([key, member]) => item(member, `${JSON.stringify(key)}: `)),
+    inner,
+  )}\n${indent}}`;
 }
 
 /** JSON for readers: what fits into a line is on one line. */
