@@ -100,11 +100,17 @@ const argumentRow = (member: Member) => [
 
 const anchor = ({ name }: NamedType) => name.toLowerCase();
 
+/** A short declaration without comments on one line, any other one as it is written. */
+function inOneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length <= 130 && !text.includes("/*") ? line : text;
+}
+
 function typeSections({ name, comment, members, text }: NamedType): string[][] {
   const documented = members.some((member) => member.comment.text !== "");
   const body = documented
     ? table(["Member", "Type", "Default", "Meaning"], members.map(argumentRow))
-    : ["```ts", text, "```"];
+    : ["```ts", inOneLine(text), "```"];
   return [[`## ${name}`], comment.text === "" ? [] : [comment.text], body];
 }
 
