@@ -8,7 +8,7 @@ export { credentialReader, type FleetFacts, fromOutputs } from "../cli/fleet/fac
 export { writeFleetFiles } from "../cli/fleet/folders.ts";
 export { contentFolder, contentNames } from "../cli/init/repositories.ts";
 export { newSpoke } from "../cli/spoke/folder.ts";
-export { charts, kubernetesVersions } from "../components/versions.ts";
+export { charts, fluxTags, kubernetesVersions } from "../components/versions.ts";
 export { creationFailed } from "../functions/spoke/failures.ts";
 export { managedKinds } from "../functions/spoke/kinds.ts";
 export { bundle } from "../functions/spoke/package/bundle.ts";
