@@ -52,6 +52,7 @@ export async function installPlugins(
   caCertificate?: string,
 ): Promise<InstalledPlugin[]> {
   const official = wantsOfficial();
+  await mkdir(temporaryOf(home), { recursive: true });
   const installed: InstalledPlugin[] = [];
   for (const name of PLUGINS) {
     const { version } = openSdk(name);
@@ -92,15 +93,23 @@ async function removeLinks(folder: string): Promise<void> {
   await Promise.all(links.map(({ name }) => rm(path.join(folder, name))));
 }
 
-/** The words that start a plugin of upstream's so that it trusts one CA alone and keeps nothing in the user's folders for Helm. */
+/**
+ * The words that start a plugin of upstream's so that it trusts one CA alone and keeps its files in the home: Helm's, and a kubeconfig at
+ * each start (pulumi-kubernetes, provider/pkg/provider/util.go: os.CreateTemp).
+ */
 function upstreams(home: string, program: string, caCertificate: string | undefined): string[] {
   const helm = (folder: string) => path.join(home, "helm", folder);
-  const variables = { HELM_CACHE_HOME: helm("cache"), HELM_CONFIG_HOME: helm("config"), HELM_DATA_HOME: helm("data") };
+  const variables = {
+    ...{ HELM_CACHE_HOME: helm("cache"), HELM_CONFIG_HOME: helm("config"), HELM_DATA_HOME: helm("data") },
+    TMPDIR: temporaryOf(home),
+  };
   return withVariables(
     { ...variables, ...(caCertificate === undefined ? {} : { SSL_CERT_FILE: caCertificate }) },
     program,
   );
 }
+
+const temporaryOf = (home: string) => path.join(home, "tmp");
 
 /** The words that start a file of this checkout with our Node. */
 const standIn = (main: string) => [process.execPath, path.join(CHECKOUT, main)];

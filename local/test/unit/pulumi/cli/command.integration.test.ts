@@ -13,8 +13,9 @@ import { prepareStack } from "../../../../pulumi/cli/stack.ts";
 import { openSdk } from "../../../../pulumi/framework/shape.ts";
 import { scratch } from "../../../support/scratch.ts";
 
-/** A plugin that tells which CA it trusts, where Helm's charts go and what it was given. */
-const PRINTS = '#!/bin/sh\necho "trusts $SSL_CERT_FILE, keeps charts in $HELM_CACHE_HOME, got $*"\n';
+/** A plugin that tells which CA it trusts, where its files go and what it was given. */
+const PRINTS =
+  '#!/bin/sh\necho "trusts $SSL_CERT_FILE, keeps charts in $HELM_CACHE_HOME, files in $TMPDIR, got $*"\ntest -d $TMPDIR\n';
 
 let dir: string;
 const programOf = (name: string) => path.join(dir, name === "pulumi" ? "fake-pulumi" : name);
@@ -148,6 +149,12 @@ test("output comes line by line with the exit code", async () => {
 
 describe("provider plugins", () => {
   const { HOME, FLEET_PULUMI_PLUGINS } = process.env;
+  /** What {@link PRINTS} prints. */
+  const printed = () => {
+    const home = pulumiPaths(dir).home;
+    const files = `keeps charts in ${path.join(home, "helm", "cache")}, files in ${path.join(home, "tmp")}`;
+    return `trusts ${certificate()}, ${files}, got 127.0.0.1:1\n`;
+  };
   const names = ["aws", "eks", "kubernetes", "random", "tls"];
   const standIns = names.filter((name) => name !== "kubernetes");
   const wants = (choice: string) => Object.assign(process.env, { FLEET_PULUMI_PLUGINS: choice });
@@ -199,10 +206,7 @@ describe("provider plugins", () => {
   test("are, of kubernetes, the toolchain's, which trusts the instance's CA and keeps nothing in the user's folders for Helm", async () => {
     writeFileSync(programOf("pulumi-resource-kubernetes"), PRINTS, { mode: 0o755 });
     expect(await kinds("built")).toEqual(["kubernetes"]);
-    const home = pulumiPaths(dir).home;
-    expect(execFileSync(engineFinds().get("kubernetes") ?? "", ["127.0.0.1:1"], { encoding: "utf8" })).toBe(
-      `trusts ${certificate()}, keeps charts in ${path.join(home, "helm", "cache")}, got 127.0.0.1:1\n`,
-    );
+    expect(execFileSync(engineFinds().get("kubernetes") ?? "", ["127.0.0.1:1"], { encoding: "utf8" })).toBe(printed());
   });
 
   test("are official ones where these are installed, trust the instance's CA, and make place for the stand-ins again", async () => {
@@ -213,9 +217,7 @@ describe("provider plugins", () => {
     expect(await kinds("official")).toEqual(["tls"]);
     expect([...engineFinds().keys()].sort()).toEqual(names);
     const program = engineFinds().get("tls") ?? "";
-    expect(execFileSync(program, ["127.0.0.1:1"], { encoding: "utf8" })).toBe(
-      `trusts ${certificate()}, keeps charts in ${path.join(pulumiPaths(dir).home, "helm", "cache")}, got 127.0.0.1:1\n`,
-    );
+    expect(execFileSync(program, ["127.0.0.1:1"], { encoding: "utf8" })).toBe(printed());
     expect(readFileSync(path.join(path.dirname(program), "README.md"), "utf8")).toBe("beside it");
     expect(await kinds("official")).toEqual(["tls"]);
     wants("");
