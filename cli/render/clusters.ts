@@ -85,6 +85,7 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
     permissionsBoundaryArn: arn("iam", `policy/${names.boundaryPolicy}`, ""),
     tenantBoundaryArn: arn("iam", `policy/${names.tenantBoundaryPolicy}`, ""),
     addonBoundaryArn: arn("iam", `policy/${names.addonBoundaryPolicy}`, ""),
+    spokePlaces: { [account]: { regions: [region] } },
     spokePrefix: names.spokePrefix,
     addons: [...new Set(["crossplane", "external_secrets", "flux", ...addons])].sort(),
   };

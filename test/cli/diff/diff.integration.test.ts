@@ -80,11 +80,17 @@ describe("a change of the Composition", () => {
   });
 });
 
+const sample = hubMetadata("fleet", "prod");
+const inSydney = {
+  ...sample,
+  aws: { ...sample.aws, region: "ap-southeast-2" },
+  spokePlaces: { [sample.aws.accountId]: { regions: ["ap-southeast-2"] } },
+  hubEgressCidrs: ["203.0.113.10/32"],
+};
+
 describe("the facts of a hub", () => {
   test("are taken as they are: what stands for new spokes is in the hub's region", async () => {
-    const hub = hubMetadata("fleet", "prod");
-    const elsewhere = { ...hub, aws: { ...hub.aws, region: "ap-southeast-2" }, hubEgressCidrs: ["203.0.113.10/32"] };
-    const { gaps } = await diff(fleet, "HEAD", "HEAD", { hub: elsewhere });
+    const { gaps } = await diff(fleet, "HEAD", "HEAD", { hub: inSydney });
     expect(gaps.filter((gap) => gap.includes("check-"))).toEqual([]);
     expect(gaps).toContainEqual(
       expect.stringContaining(
@@ -124,16 +130,12 @@ describe("without the facts of a hub", () => {
 describe("the facts that fleet facts recorded", () => {
   afterEach(() => fleet.restart());
   const file = "repos/gitops-system/clusters/fleet/bridge.yaml";
-  const inSydney = (): Record<string, string> => {
-    const hub = hubMetadata("fleet", "prod");
-    return bridgeData({ ...hub, aws: { ...hub.aws, region: "ap-southeast-2" }, hubEgressCidrs: ["203.0.113.10/32"] });
-  };
   const refusal =
     "spec.region eu-west-1 is none of the regions to which the fleet's IAM policies are limited in this account: ap-southeast-2";
   const note = `the facts about the hub are those of gitops-system/clusters/fleet/bridge.yaml in`;
 
   test("are taken where none are given, and said in one line; recording them changes no cluster", async () => {
-    fleet.write(file, stringify(inSydney()));
+    fleet.write(file, stringify(bridgeData(inSydney)));
     fleet.commit();
     const report = await diff(fleet, "HEAD~1", "HEAD");
     expect(report.assumed).toEqual([]);
@@ -143,7 +145,7 @@ describe("the facts that fleet facts recorded", () => {
   });
 
   test("are the base's, so that no change chooses by which facts it is judged; given ones come before them", async () => {
-    fleet.write(file, stringify(inSydney()));
+    fleet.write(file, stringify(bridgeData(inSydney)));
     fleet.commit();
     fleet.delete(file);
     fleet.commit();
@@ -157,7 +159,7 @@ describe("the facts that fleet facts recorded", () => {
   });
 
   test("are not taken where something is wrong with them, which is said with the samples", async () => {
-    const { aws_region: _, ...rest } = inSydney();
+    const { aws_region: _, ...rest } = bridgeData(inSydney);
     fleet.write(file, stringify(rest));
     fleet.commit();
     const { assumed, gaps } = await diff(fleet, "HEAD~1", "HEAD");
