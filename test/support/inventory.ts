@@ -82,75 +82,49 @@ interface Tagged {
   readonly Tags?: Tag[] | undefined;
 }
 
+/** An item of EC2; a network interface has its tags as TagSet. */
+type Item = Tagged & { readonly TagSet?: Tag[] | undefined; readonly State?: string | undefined };
+
+const isThere = ({ State = "" }: Item) => !["deleted", "deleting"].includes(State);
+
 async function ofNetwork({ ec2: client }: Account, scope: Scope): Promise<string[]> {
   const ec2 = { client };
-  const ours = async <T extends Tagged>(kind: Kind, items: Promise<readonly T[]>, name: (item: T) => unknown) =>
-    (await items).filter(({ Tags }) => scope.tags(tagsOf(Tags))).map((item) => `${kind} ${String(name(item))}`);
+  /** @param list the member of a page with the items @param name the member of an item that names it */
+  async function ours<Page>(
+    kind: Kind,
+    pages: AsyncIterable<Page>,
+    list: keyof Page,
+    name: string,
+    counts: (item: Item) => boolean = () => true,
+  ): Promise<string[]> {
+    const items = await gather(pages, (page) => page[list] as readonly Item[] | undefined);
+    return items
+      .filter((item) => counts(item) && scope.tags(tagsOf(item.Tags ?? item.TagSet)))
+      .map((item) => `${kind} ${String(item[name as keyof Item])}`);
+  }
+  async function* addresses() {
+    yield await client.send(new DescribeAddressesCommand({}));
+  }
+  const isListed = ({ State = "" }: Item) => State.toLowerCase() !== "deleted";
+  const attachments = paginateDescribeTransitGatewayVpcAttachments(ec2, {});
   const found = await Promise.all([
-    ours(
-      "VPC",
-      gather(paginateDescribeVpcs(ec2, {}), ({ Vpcs }) => Vpcs),
-      ({ VpcId }) => VpcId,
-    ),
-    ours(
-      "subnet",
-      gather(paginateDescribeSubnets(ec2, {}), ({ Subnets }) => Subnets),
-      ({ SubnetId }) => SubnetId,
-    ),
-    ours(
-      "internet gateway",
-      gather(paginateDescribeInternetGateways(ec2, {}), ({ InternetGateways }) => InternetGateways),
-      ({ InternetGatewayId }) => InternetGatewayId,
-    ),
-    ours(
-      "NAT gateway",
-      gather(paginateDescribeNatGateways(ec2, {}), ({ NatGateways }) =>
-        NatGateways?.filter(({ State }) => State !== "deleted" && State !== "deleting"),
-      ),
-      ({ NatGatewayId }) => NatGatewayId,
-    ),
-    ours(
-      "route table",
-      gather(paginateDescribeRouteTables(ec2, {}), ({ RouteTables }) => RouteTables),
-      ({ RouteTableId }) => RouteTableId,
-    ),
-    ours(
-      "address",
-      client.send(new DescribeAddressesCommand({})).then(({ Addresses = [] }) => Addresses),
-      ({ AllocationId }) => AllocationId,
-    ),
-    ours(
-      "VPC endpoint",
-      gather(paginateDescribeVpcEndpoints(ec2, {}), ({ VpcEndpoints }) =>
-        VpcEndpoints?.filter(({ State }) => String(State).toLowerCase() !== "deleted"),
-      ),
-      ({ VpcEndpointId }) => VpcEndpointId,
-    ),
+    ours("VPC", paginateDescribeVpcs(ec2, {}), "Vpcs", "VpcId"),
+    ours("subnet", paginateDescribeSubnets(ec2, {}), "Subnets", "SubnetId"),
+    ours("internet gateway", paginateDescribeInternetGateways(ec2, {}), "InternetGateways", "InternetGatewayId"),
+    ours("NAT gateway", paginateDescribeNatGateways(ec2, {}), "NatGateways", "NatGatewayId", isThere),
+    ours("route table", paginateDescribeRouteTables(ec2, {}), "RouteTables", "RouteTableId"),
+    ours("address", addresses(), "Addresses", "AllocationId"),
+    ours("VPC endpoint", paginateDescribeVpcEndpoints(ec2, {}), "VpcEndpoints", "VpcEndpointId", isListed),
     ours(
       "transit gateway attachment",
-      gather(paginateDescribeTransitGatewayVpcAttachments(ec2, {}), ({ TransitGatewayVpcAttachments }) =>
-        TransitGatewayVpcAttachments?.filter(({ State }) => State !== "deleted"),
-      ),
-      ({ TransitGatewayAttachmentId }) => TransitGatewayAttachmentId,
+      attachments,
+      "TransitGatewayVpcAttachments",
+      "TransitGatewayAttachmentId",
+      isListed,
     ),
-    ours(
-      "flow log",
-      gather(paginateDescribeFlowLogs(ec2, {}), ({ FlowLogs }) => FlowLogs),
-      ({ FlowLogId }) => FlowLogId,
-    ),
-    ours(
-      "security group",
-      gather(paginateDescribeSecurityGroups(ec2, {}), ({ SecurityGroups }) => SecurityGroups),
-      ({ GroupName }) => GroupName,
-    ),
-    ours(
-      "network interface",
-      gather(paginateDescribeNetworkInterfaces(ec2, {}), ({ NetworkInterfaces }) =>
-        // Tags have another name here.
-        NetworkInterfaces?.map((each) => ({ ...each, Tags: each.TagSet })),
-      ),
-      ({ NetworkInterfaceId }) => NetworkInterfaceId,
-    ),
+    ours("flow log", paginateDescribeFlowLogs(ec2, {}), "FlowLogs", "FlowLogId"),
+    ours("security group", paginateDescribeSecurityGroups(ec2, {}), "SecurityGroups", "GroupName"),
+    ours("network interface", paginateDescribeNetworkInterfaces(ec2, {}), "NetworkInterfaces", "NetworkInterfaceId"),
   ]);
   return found.flat();
 }
@@ -178,50 +152,28 @@ async function ofMachines({ ec2: client }: Account, scope: Scope): Promise<strin
 /** What has a name that its fleet chose. */
 async function ofNames(account: Account, scope: Scope): Promise<string[]> {
   const { cloudwatchlogs, dynamodb, eks, iam, kms, secretsmanager, sqs } = account;
-  const named = async (kind: Kind, names: Promise<readonly (string | undefined)[]>) =>
-    (await names).filter((name) => name !== undefined && scope.name(name)).map((name) => `${kind} ${name}`);
+  /** @param list the member of a page with the names, or with items whose member `name` has them */
+  async function named<Page>(kind: Kind, pages: AsyncIterable<Page>, list: keyof Page, name?: string) {
+    const items = await gather(pages, (page) => page[list] as readonly unknown[] | undefined);
+    const names = items.map((item) => (name === undefined ? item : (item as Record<string, unknown>)[name]));
+    return names
+      .filter((each) => typeof each === "string")
+      .map((each) => (kind === "queue" ? (each.split("/").at(-1) ?? "") : each))
+      .filter((each) => scope.name(each))
+      .map((each) => `${kind} ${each}`);
+  }
+  const secrets = paginateListSecrets({ client: secretsmanager }, { IncludePlannedDeletion: true });
+  const logs = paginateDescribeLogGroups({ client: cloudwatchlogs }, { logGroupNamePrefix: "/aws/eks/" });
   const found = await Promise.all([
-    named(
-      "cluster",
-      gather(paginateListClusters({ client: eks }, {}), ({ clusters }) => clusters),
-    ),
-    named(
-      "role",
-      gather(paginateListRoles({ client: iam }, {}), ({ Roles }) => Roles?.map(({ RoleName }) => RoleName)),
-    ),
-    named(
-      "policy",
-      gather(paginateListPolicies({ client: iam }, { Scope: "Local" }), ({ Policies }) =>
-        Policies?.map(({ PolicyName }) => PolicyName),
-      ),
-    ),
-    named(
-      "alias",
-      gather(paginateListAliases({ client: kms }, {}), ({ Aliases }) => Aliases?.map(({ AliasName }) => AliasName)),
-    ),
-    named(
-      "secret",
-      gather(paginateListSecrets({ client: secretsmanager }, { IncludePlannedDeletion: true }), ({ SecretList }) =>
-        SecretList?.map(({ Name }) => Name),
-      ),
-    ),
-    named(
-      "log group",
-      gather(paginateDescribeLogGroups({ client: cloudwatchlogs }, { logGroupNamePrefix: "/aws/eks/" }), (page) =>
-        page.logGroups?.map(({ logGroupName }) => logGroupName),
-      ),
-    ),
-    named(
-      "table",
-      gather(paginateListTables({ client: dynamodb }, {}), ({ TableNames }) => TableNames),
-    ),
-    named(
-      "queue",
-      // Without MaxResults SQS gives one page only.
-      gather(paginateListQueues({ client: sqs }, { MaxResults: 1000 }), ({ QueueUrls }) =>
-        QueueUrls?.map((url) => url.split("/").at(-1)),
-      ),
-    ),
+    named("cluster", paginateListClusters({ client: eks }, {}), "clusters"),
+    named("role", paginateListRoles({ client: iam }, {}), "Roles", "RoleName"),
+    named("policy", paginateListPolicies({ client: iam }, { Scope: "Local" }), "Policies", "PolicyName"),
+    named("alias", paginateListAliases({ client: kms }, {}), "Aliases", "AliasName"),
+    named("secret", secrets, "SecretList", "Name"),
+    named("log group", logs, "logGroups", "logGroupName"),
+    named("table", paginateListTables({ client: dynamodb }, {}), "TableNames"),
+    // Without MaxResults SQS gives one page only.
+    named("queue", paginateListQueues({ client: sqs }, { MaxResults: 1000 }), "QueueUrls"),
   ]);
   return found.flat();
 }
