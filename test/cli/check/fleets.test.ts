@@ -88,22 +88,34 @@ describe("two fleets in one repository", () => {
   });
 });
 
+const hub = fleetFolder("fleet");
+/** The hub's folder with further resources. */
+const naming = (...resources: readonly string[]): Change => ({
+  ...hub,
+  to: `${hub.to}${resources.map((resource) => `  - ${resource}\n`).join("")}`,
+});
+const problemsOf = (changes: readonly Change[]) =>
+  withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos));
+
+/** What a hub gets by changes that pass every check. */
+function added(changes: readonly Change[], before: readonly Change[] = [hub]): string[] {
+  expect(problemsOf(changes)).toEqual([]);
+  const plain = onHub("fleet", before);
+  return onHub("fleet", changes).filter((object) => !plain.includes(object));
+}
+
 test("a hub that names platform/hub/sealed-secrets gets Sealed Secrets, and the secrets of its own folder after it", () => {
-  const folder = "gitops-system/clusters/fleet";
-  const kustomization = (resources: readonly string[]) =>
-    `apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: ${JSON.stringify(resources)}\n`;
+  const folder = "gitops-system/clusters/fleet/secrets";
   const sealed =
     "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: { name: chat, namespace: flux-system }\n" +
     "spec: { encryptedData: { token: AgBy } }\n";
-  const named = ["../../platform/hub", "../../platform/hub/sealed-secrets"];
+  const kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [chat.yaml]\n";
   const changes = [
-    { file: `${folder}/kustomization.yaml`, to: kustomization(named) },
-    { file: `${folder}/secrets/kustomization.yaml`, to: kustomization(["chat.yaml"]) },
-    { file: `${folder}/secrets/chat.yaml`, to: sealed },
+    naming("../../platform/hub/sealed-secrets"),
+    { file: `${folder}/kustomization.yaml`, to: kustomization },
+    { file: `${folder}/chat.yaml`, to: sealed },
   ];
-  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
-  const plain = onHub("fleet", [fleetFolder("fleet")]);
-  expect(onHub("fleet", changes).filter((object) => !plain.includes(object))).toEqual([
+  expect(added(changes)).toEqual([
     ...["flux-system: ArtifactGenerator hub-secrets", "flux-system: Kustomization hub-secrets"],
     ...["flux-system: Kustomization sealed-secrets", "hub-secrets: SealedSecret chat"],
     ...["sealed-secrets: HelmRelease sealed-secrets", "sealed-secrets: HelmRepository sealed-secrets"],
@@ -111,17 +123,10 @@ test("a hub that names platform/hub/sealed-secrets gets Sealed Secrets, and the 
 });
 
 test("a hub that names platform/hub/prometheus sends its own metrics, by the manifests that spokes have", () => {
-  const folder = fleetFolder("fleet");
-  const changes = [{ ...folder, to: `${folder.to}  - ../../platform/hub/prometheus\n` }];
-  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
-  const plain = onHub("fleet", [folder]);
-  const added = onHub("fleet", changes).filter((object) => !plain.includes(object));
-  expect(added).toEqual(
+  expect(added([naming("../../platform/hub/prometheus")])).toEqual(
     expect.arrayContaining([
-      "flux-system: ArtifactGenerator hub-metrics",
-      "flux-system: Kustomization prometheus",
-      "prometheus: ConfigMap prometheus-scrape",
-      "prometheus: Deployment kube-state-metrics",
+      ...["flux-system: ArtifactGenerator hub-metrics", "flux-system: Kustomization prometheus"],
+      ...["prometheus: ConfigMap prometheus-scrape", "prometheus: Deployment kube-state-metrics"],
       "prometheus: Deployment prometheus",
     ]),
   );
@@ -130,68 +135,51 @@ test("a hub that names platform/hub/prometheus sends its own metrics, by the man
 /** Whether the object closes a namespace, as test/repos/namespaces.test.ts requires of each one. */
 const closes = (object: string) => /: (NetworkPolicy (allow-|default-deny)|ServiceAccount default$)/.test(object);
 
-test("a hub that names platform/hub/argocd gets Argo CD, without rights on the hub beyond its own namespace", () => {
-  const folder = fleetFolder("fleet");
-  const changes = [{ ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n` }];
-  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
-  const plain = onHub("fleet", [folder]);
-  expect(onHub("fleet", changes).filter((object) => !plain.includes(object) && !closes(object))).toEqual([
-    ...["argocd: HelmRelease argocd", "argocd: HelmRepository argo-cd", "argocd: Secret pull-secret"],
-    ...["flux-system: ArtifactGenerator hub-argocd", "flux-system: Kustomization argocd"],
-  ]);
-});
-
-test("a hub that names platform/hub/cluster-inventory gets the definition of ClusterProfiles and what keeps them, within two namespaces", () => {
-  const folder = fleetFolder("fleet");
-  const changes = [{ ...folder, to: `${folder.to}  - ../../platform/hub/cluster-inventory\n` }];
-  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
-  const plain = onHub("fleet", [folder]);
-  expect(onHub("fleet", changes).filter((object) => !plain.includes(object) && !closes(object))).toEqual([
-    "cluster-inventory: CustomResourceDefinition clusterprofiles.multicluster.x-k8s.io",
-    "cluster-inventory: Deployment cluster-inventory",
-    "cluster-inventory: Namespace cluster-inventory",
-    "cluster-inventory: Role cluster-inventory",
-    "cluster-inventory: Role cluster-inventory",
-    "cluster-inventory: RoleBinding cluster-inventory",
-    "cluster-inventory: RoleBinding cluster-inventory",
-    "cluster-inventory: Secret pull-secret",
-    "cluster-inventory: ServiceAccount cluster-inventory",
-    "flux-system: ArtifactGenerator hub-cluster-inventory",
-    "flux-system: Kustomization cluster-inventory",
-  ]);
-});
-
-test("a hub that names platform/hub/cluster-api gets Cluster API from upstream's repositories, and what its clusters need", () => {
-  const folder = fleetFolder("fleet");
-  const changes = [{ ...folder, to: `${folder.to}  - ../../platform/hub/cluster-api\n` }];
-  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
-  const plain = onHub("fleet", [folder]);
-  expect(onHub("fleet", changes).filter((object) => !plain.includes(object) && !closes(object))).toEqual([
-    "cluster-api-cert-manager: HelmRelease cert-manager",
-    "cluster-api-cert-manager: HelmRepository cert-manager",
-    "cluster-api-cert-manager: Namespace cert-manager",
-    "cluster-api-cert-manager: Secret pull-secret",
-    "cluster-api-clusters: ConfigMap eks-cluster-dev",
-    "cluster-api-clusters: ConfigMap eks-cluster-prod",
-    "cluster-api-clusters: Namespace cluster-api-clusters",
-    "cluster-api-clusters: ValidatingAdmissionPolicy cluster-api-guard.fleet.internal",
-    "cluster-api-clusters: ValidatingAdmissionPolicyBinding cluster-api-guard.fleet.internal",
-    "flux-system: ArtifactGenerator hub-cluster-api",
-    "flux-system: GitRepository cluster-api",
-    "flux-system: GitRepository cluster-api-provider-aws",
-    "flux-system: Kustomization cluster-api",
-    "flux-system: Kustomization cluster-api-aws",
-    "flux-system: Kustomization cluster-api-cert-manager",
-    "flux-system: Kustomization cluster-api-clusters",
-  ]);
+test.each([
+  [
+    "argocd gets Argo CD, without rights on the hub beyond its own namespace",
+    {
+      argocd: ["HelmRelease argocd", "HelmRepository argo-cd", "Secret pull-secret"],
+      "flux-system": ["ArtifactGenerator hub-argocd", "Kustomization argocd"],
+    },
+  ],
+  [
+    "cluster-inventory gets the definition of ClusterProfiles and what keeps them, within two namespaces",
+    {
+      "cluster-inventory": [
+        ...["CustomResourceDefinition clusterprofiles.multicluster.x-k8s.io", "Deployment cluster-inventory"],
+        ...["Namespace cluster-inventory", "Role cluster-inventory", "Role cluster-inventory"],
+        ...["RoleBinding cluster-inventory", "RoleBinding cluster-inventory", "Secret pull-secret"],
+        "ServiceAccount cluster-inventory",
+      ],
+      "flux-system": ["ArtifactGenerator hub-cluster-inventory", "Kustomization cluster-inventory"],
+    },
+  ],
+  [
+    "cluster-api gets Cluster API from upstream's repositories, and what its clusters need",
+    {
+      "cluster-api-cert-manager": [
+        ...["HelmRelease cert-manager", "HelmRepository cert-manager", "Namespace cert-manager", "Secret pull-secret"],
+      ],
+      "cluster-api-clusters": [
+        ...["ConfigMap eks-cluster-dev", "ConfigMap eks-cluster-prod", "Namespace cluster-api-clusters"],
+        "ValidatingAdmissionPolicy cluster-api-guard.fleet.internal",
+        "ValidatingAdmissionPolicyBinding cluster-api-guard.fleet.internal",
+      ],
+      "flux-system": [
+        ...["ArtifactGenerator hub-cluster-api", "GitRepository cluster-api", "GitRepository cluster-api-provider-aws"],
+        ...["Kustomization cluster-api", "Kustomization cluster-api-aws", "Kustomization cluster-api-cert-manager"],
+        "Kustomization cluster-api-clusters",
+      ],
+    },
+  ],
+])("a hub that names platform/hub/%s", (what, objects) => {
+  const made = added([naming(`../../platform/hub/${what.split(" ")[0]}`)]).filter((object) => !closes(object));
+  expect(made).toEqual(Object.entries(objects).flatMap(([by, names]) => names.map((name) => `${by}: ${name}`)));
 });
 
 describe("a spoke of templates/cluster-api", () => {
-  const folder = fleetFolder("fleet");
-  const onCluster: readonly Change[] = [
-    ...clusterApiSpoke("blue", "10.70.0.0/18"),
-    { ...folder, to: `${folder.to}  - ../../platform/hub/cluster-api\n` },
-  ];
+  const onCluster = [...clusterApiSpoke("blue", "10.70.0.0/18"), naming("../../platform/hub/cluster-api")];
 
   test("is a HelmRelease of the chart in the version of its environment, the log group before it, and the Spoke after it", () => {
     const objects = onHub("fleet", onCluster).filter((object) => object.includes("blue"));
@@ -212,16 +200,14 @@ describe("a spoke of templates/cluster-api", () => {
 });
 
 test("a ClusterProfile in Git is checked against the definition in Git", () => {
-  const folder = fleetFolder("fleet");
   const profile =
     "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\n" +
     "metadata: { name: far, namespace: cluster-inventory }\nspec: { clusterManager: { title: another } }\n";
   const changes = [
-    { ...folder, to: `${folder.to}  - ../../platform/hub/cluster-inventory\n  - far.yaml\n` },
+    naming("../../platform/hub/cluster-inventory", "far.yaml"),
     { file: "gitops-system/clusters/fleet/far.yaml", to: profile },
   ];
-  const problems = withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos));
-  expect(problems.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["schema", "definition-order"]));
+  expect(problemsOf(changes).map(({ rule }) => rule)).toEqual(expect.arrayContaining(["schema", "definition-order"]));
 });
 
 /** The example of platform/hub/argocd/applications as a file of the fleet's own folder. */
@@ -230,13 +216,12 @@ const copied = (name: string): Change => ({
   to: readFileSync(join(repos, "gitops-system/platform/hub/argocd/applications/example", name), "utf8"),
 });
 
+const files = ["kustomization.yaml", "project.yaml", "applicationset.yaml"].map(copied);
+
 test("a hub that names platform/hub/argocd/applications gets the applications of its own folder, after Argo CD", () => {
-  const folder = fleetFolder("fleet");
-  const argocd = { ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n` };
-  const files = ["kustomization.yaml", "project.yaml", "applicationset.yaml"].map(copied);
-  const changes = [{ ...argocd, to: `${argocd.to}  - ../../platform/hub/argocd/applications\n` }, ...files];
-  const acts = [...changes, argocdActs];
-  expect(withChanges(acts, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
+  const argocd = naming("../../platform/hub/argocd");
+  const changes = [naming("../../platform/hub/argocd", "../../platform/hub/argocd/applications"), ...files];
+  expect(problemsOf([...changes, argocdActs])).toEqual([]);
   const before = onHub("fleet", [argocd]);
   expect(onHub("fleet", changes).filter((object) => !before.includes(object))).toEqual([
     "flux-system: ArtifactGenerator hub-applications",
@@ -247,13 +232,7 @@ test("a hub that names platform/hub/argocd/applications gets the applications of
 });
 
 test("a hub that applies them by its root Kustomization is found: Argo CD's kinds are not there yet", () => {
-  const folder = fleetFolder("fleet");
-  const changes = [
-    { ...folder, to: `${folder.to}  - ../../platform/hub/argocd\n  - applications\n` },
-    argocdActs,
-    ...["kustomization.yaml", "project.yaml", "applicationset.yaml"].map(copied),
-  ];
-  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toMatchObject([
+  expect(problemsOf([naming("../../platform/hub/argocd", "applications"), argocdActs, ...files])).toMatchObject([
     { rule: "definition-order", problem: expect.stringContaining("without waiting for argocd") },
   ]);
 });
@@ -263,7 +242,7 @@ test("a Composition names namespaces of spokes for Argo CD; one of the platform 
   const findings = (namespace: string) => {
     const named = `kubeConfig: configMap\n        argocd:\n          namespaces: [${namespace}]\n`;
     const changes = [...spoke("blue", "10.70.0.0/18"), { ...composition, to: named }];
-    return withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos));
+    return problemsOf(changes);
   };
   expect(findings("shop")).toEqual([]);
   expect(findings("kube-system")).toMatchObject([
