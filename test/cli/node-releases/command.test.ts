@@ -7,8 +7,8 @@ import type { Ended, Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/node-releases/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { root } from "../support/fleet.ts";
-import { rejectsLines } from "../support/wrong-lines.ts";
 import { printing } from "../support/printing.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-node-releases-"));
 afterAll(() => rmSync(base, { recursive: true }));

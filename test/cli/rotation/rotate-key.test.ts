@@ -7,8 +7,8 @@ import type { Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/rotation/command.ts";
 import { fingerprint } from "../../../cli/sealing/seal.ts";
 import { certificate, root } from "../support/fleet.ts";
-import { rejectsLines } from "../support/wrong-lines.ts";
 import { printing } from "../support/printing.ts";
+import { rejectsLines } from "../support/wrong-lines.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-rotation-"));
 afterAll(() => rmSync(base, { recursive: true }));
