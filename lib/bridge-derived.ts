@@ -69,7 +69,6 @@ const beginning = (example: string): Form => ({
   pattern: "^\\{(.*,)?$",
   example,
   json: true,
-  absent: "{",
 });
 
 const nodeVolume = (volumeKey: string): string =>
@@ -89,7 +88,7 @@ export const derivedKeys = [
     "charts_oci_registry_type",
     "`type` of a HelmRepository whose upstream is at oci://, and its URL `$" +
       "{charts_registry:=oci://<upstream>}`: `default` for a mirror at https://",
-    { ...is.repositoryType, example: "oci", absent: "" },
+    { ...is.repositoryType, example: "oci" },
     ({ chartsRegistry }) => (/^(oci:\/\/|$)/.test(chartsRegistry) ? "oci" : "default"),
   ),
   derive(
@@ -113,13 +112,13 @@ export const derivedKeys = [
   derive(
     "metrics_region",
     "region of `metrics_workspace_arn`, for which its requests are signed; the cluster's own without a workspace",
-    { ...is.region, absent: "" },
+    is.region,
     ({ aws, metricsWorkspaceArn }) => metricsWorkspaceArn.split(":")[3] ?? aws.region,
   ),
   derive(
     "secrets_region",
     "region of the fleet's secrets in Secrets Manager, the hub's: that of `secrets_kms_key_arn`",
-    { ...is.region, absent: "" },
+    is.region,
     ({ aws, secretsKeyArn }) => secretsKeyArn.split(":")[3] ?? aws.region,
   ),
   derive(
@@ -131,7 +130,7 @@ export const derivedKeys = [
   derive(
     "load_balancer_peers",
     "`load_balancer_cidrs` as a manifest has them in `from` of a NetworkPolicy; without any it admits an address that nobody has, and so nobody",
-    { ...is.list, example: '[{"ipBlock":{"cidr":"10.64.48.0/22"}}]', absent: `[{"ipBlock":{"cidr":"${NOBODY}"}}]` },
+    { ...is.list, example: '[{"ipBlock":{"cidr":"10.64.48.0/22"}}]' },
     ({ aws }) =>
       JSON.stringify(
         (aws.loadBalancerCidrs.length > 0 ? aws.loadBalancerCidrs : [NOBODY]).map((cidr) => ({ ipBlock: { cidr } })),
@@ -146,7 +145,7 @@ export const derivedKeys = [
   derive(
     "aws_tag_list",
     "`aws_tags` as a list of `key` and `value`, as ACK has them",
-    { ...is.list, example: listed(exampleTags), absent: "[]" },
+    { ...is.list, example: listed(exampleTags) },
     (metadata) => listed(tagsOf(metadata)),
   ),
   derive(

@@ -27,7 +27,7 @@ const fact = <const Key extends string, Value>(
   example = form.example,
 ): Fact<Key, Value> => ({ key, meaning, form: { ...form, example } });
 
-/** A fact that only the hub's manifests use: spokes don't wait for the program that gives it. */
+/** A fact that only the hub's manifests use. */
 const forHub = <const Key extends string, Value>(of: Fact<Key, Value>): Fact<Key, Value> => ({ ...of, forHub: true });
 
 /** Each cluster's own: the Pulumi program gives the hub's values, the composition function a spoke's. */
@@ -56,7 +56,7 @@ export const clusterFacts = {
     loadBalancerCidrs: fact(
       "load_balancer_cidrs",
       "its public subnets, in which load balancers that face the internet are; empty without the add-on `aws_load_balancer_controller`, and where the hub does not know them",
-      { ...is.cidrs, absent: "" },
+      is.cidrs,
       "10.64.48.0/22",
     ),
     nodeRole: fact("node_role_name", "IAM role of the nodes", is.nodeRole),
@@ -72,10 +72,7 @@ export const clusterFacts = {
       "security group that its databases join, the cluster's own; empty without the add-on",
       is.groupOrNothing,
     ),
-    subnetIds: fact("database_subnet_ids", "its private subnets, for the databases; none without the add-on", {
-      ...is.list,
-      absent: "[]",
-    }),
+    subnetIds: fact("database_subnet_ids", "its private subnets, for the databases; none without the add-on", is.list),
   },
   kubernetesVersion: fact("kubernetes_version", "minor version of Kubernetes", is.version),
   oidc: {
@@ -118,10 +115,7 @@ export const clusterFacts = {
     fact(
       "sealing_key_arns",
       "ARNs in Secrets Manager of the sealing keys of its scope; of the hub those of every scope; none without accounts besides the hub's",
-      {
-        ...is.list,
-        absent: "[]",
-      },
+      is.list,
     ),
   ),
   permissionsBoundaryArn: fact(
@@ -201,12 +195,12 @@ export const fleetFacts = {
   metricsEndpoint: fact(
     "metrics_endpoint",
     "URL of that workspace with a slash at its end, empty without one: `$" + "{metrics_endpoint}api/v1/remote_write`",
-    { ...is.mirror, absent: "" },
+    is.mirror,
   ),
   spokePlaces: forHub(
     fact(
       "spoke_places",
-      "accounts in which spokes may be, the hub's among them, each with its regions, the keys that volumes may have and, but for the hub's, its sealing scopes; none where an older program wrote this",
+      "accounts in which spokes may be, the hub's among them, each with its regions, the keys that volumes may have and, but for the hub's, its sealing scopes",
       is.places,
     ),
   ),

@@ -28,8 +28,6 @@ export interface Form {
   readonly example: string;
   /** YAML would read a bare value as a number: it must be written between two `${quote}`. */
   readonly numeric?: true;
-  /** What a key stands for that an older program has not written; without it the key has to be there. */
-  readonly absent?: string;
   /** Has quotation marks of its own, so it can't be put between two `${quote}`. */
   readonly json?: true;
 }
@@ -80,7 +78,7 @@ export const arn = (service: string, resource: string): Codec<string> =>
 /** The same where there may be none. */
 export function arnOrNothing(service: string, resource: string): Codec<string> {
   const { is: words, pattern, example } = arn(service, resource);
-  return { ...text(`${words}, or empty`, pattern.replace(/^\^(.*)\$$/, "^($1)?$"), example), absent: "" };
+  return text(`${words}, or empty`, pattern.replace(/^\^(.*)\$$/, "^($1)?$"), example);
 }
 
 const name = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -92,22 +90,19 @@ export const is = {
   name: text("name", `^${name}$`, "payments"),
   accounts: text("names with commas between them", `^${name}(,${name})*$`, "provider-aws-iam,provider-aws-sqs"),
   role: oneOf(["hub", "spoke"], "spoke"),
-  nodeRole: {
-    ...text(
-      "name, with a full stop in a cluster of Cluster API",
-      `^${name}(\\.${name})?$`,
-      "fleet-spoke-payments-node",
-    ),
-    absent: "",
-  },
+  nodeRole: text(
+    "name, with a full stop in a cluster of Cluster API",
+    `^${name}(\\.${name})?$`,
+    "fleet-spoke-payments-node",
+  ),
   account: { ...text("12 digits", "^\\d{12}$", "111122223333"), numeric: true },
   region: text("AWS region", "^[a-z]{2}(-[a-z]+)+-\\d$", "eu-west-1"),
   partition: text("AWS partition", "^aws(-[a-z]+)*$", "aws"),
   /** Always with its slashes: it stands between `role` and the name of a role in an ARN. */
-  path: { ...text("path that begins and ends with a slash", "^/([^/\\s]+/)*$", noPath), absent: noPath },
+  path: text("path that begins and ends with a slash", "^/([^/\\s]+/)*$", noPath),
   vpc: text("ID of a VPC", "^vpc-[-0-9a-z]+$", "vpc-0a1b2c3d4e5f60718"),
-  groupOrNothing: { ...text("ID of a security group, or empty", "^(sg-[-0-9a-z]+)?$", ""), absent: "" },
-  databases: { ...text("beginning of names in RDS, or empty", "^(d[0-9a-f]{18})?$", ""), absent: "" },
+  groupOrNothing: text("ID of a security group, or empty", "^(sg-[-0-9a-z]+)?$", ""),
+  databases: text("beginning of names in RDS, or empty", "^(d[0-9a-f]{18})?$", ""),
   cidr: text("IPv4 block", `^${cidr}$`, "10.64.0.0/18"),
   cidrs: commaList("IPv4 blocks with commas between them, or empty", `^(${cidr}(,${cidr})*)?$`, ""),
   zones: commaList(
@@ -116,24 +111,18 @@ export const is = {
     "eu-west-1a,eu-west-1b,eu-west-1c",
   ),
   version: { ...text("minor version", "^1\\.\\d{2}$", "1.35"), numeric: true },
-  time: {
-    ...text("time as in RFC 3339, or empty", "^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z)?$", ""),
-    absent: "",
-  },
-  identitySource: { ...oneOf(["IRSA", "PodIdentity"], "IRSA"), absent: "IRSA" },
-  volumeProvisioner: {
-    ...oneOf(Object.values(volumeProvisioners), volumeProvisioners.addon),
-    absent: volumeProvisioners.addon,
-  },
+  time: text("time as in RFC 3339, or empty", "^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z)?$", ""),
+  identitySource: oneOf(["IRSA", "PodIdentity"], "IRSA"),
+  volumeProvisioner: oneOf(Object.values(volumeProvisioners), volumeProvisioners.addon),
   quote: text('always `"`', '^"$', '"'),
   issuer: text("host and path", "^[^/:]+/.+$", "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE"),
   url: text("URL", "^[a-z+]+://.+$", "ssh://git@git.example.com/gitops-system.git"),
   provider: oneOf(["generic", "github"], "generic"),
   repositoryType: oneOf(["default", "oci"], "default"),
-  chartsProvider: { ...oneOf(["generic", "aws"], "generic"), absent: "generic" },
+  chartsProvider: oneOf(["generic", "aws"], "generic"),
   mirror: text("URL, or empty", "^([a-z+]+://.+)?$", ""),
   repository: text("OCI repository without a tag", "^[^/@\\s]+(/[^/:@\\s]+)+$", "ghcr.io/example/function-spoke"),
-  digest: { ...text("`@` and the digest of an image, or empty", "^(@sha256:[0-9a-f]{64})?$", ""), absent: "" },
+  digest: text("`@` and the digest of an image, or empty", "^(@sha256:[0-9a-f]{64})?$", ""),
   revision: text("branch", "^\\S+$", "main"),
   prefix: text("name that ends with a hyphen", `^${name}-$`, "fleet-spoke-"),
   /** A registry and path, in Git with the slash that stands before an upstream name. */
@@ -153,7 +142,6 @@ export const is = {
     is: "JSON object",
     pattern: "^\\{.*\\}$",
     example: '{"111122223333":{"regions":["eu-west-1"]},"444455556666":{"regions":["eu-west-1"],"scopes":["prod"]}}',
-    absent: "{}",
     encode: (places: SpokePlaces) => JSON.stringify(places),
     decode: (value) => JSON.parse(value) as SpokePlaces,
   },
@@ -163,7 +151,6 @@ export const is = {
     is: "JSON object of names and texts in base64",
     pattern: "^\\{.*\\}$",
     example: "{}",
-    absent: "{}",
     encode: (files: Readonly<Record<string, string>>) => JSON.stringify(inBase64(files)),
     decode: (value): Readonly<Record<string, string>> => fromBase64(JSON.parse(value) as Record<string, string>),
   },
@@ -172,11 +159,10 @@ export const is = {
     is: "JSON object",
     pattern: "^\\{.*\\}$",
     example: '{"cost-center":"4711"}',
-    absent: "{}",
     encode: (tags: Tags) => JSON.stringify(tags),
     decode: (value): Tags => JSON.parse(value) as Tags,
   },
-  map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true, absent: "{}" },
+  map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true },
   credential: {
     ...json,
     example: "[]",

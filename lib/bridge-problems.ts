@@ -22,7 +22,7 @@ export const unknownKeys = (data: Data): Problem[] =>
 /** Keys that are missing, and values of another form than the contract's or with a credential. */
 export function wrongFacts(data: Data): Problem[] {
   const missing = Object.values(bridgeKeys)
-    .filter(({ key, form }) => data[key] === undefined && form.absent === undefined)
+    .filter(({ key }) => data[key] === undefined)
     .map(({ key, form }) => ({
       key,
       what: "is missing",

@@ -26,7 +26,7 @@ const decode = (table: Table, data: Data, prefix = ""): object =>
   Object.fromEntries(
     Object.entries(table).map(([name, entry]) => [
       name,
-      isFact(entry) ? entry.form.decode(data[`${prefix}${entry.key}`] ?? entry.form.absent ?? "") : decode(entry, data),
+      isFact(entry) ? entry.form.decode(data[`${prefix}${entry.key}`] ?? "") : decode(entry, data),
     ]),
   );
 
@@ -59,7 +59,7 @@ function readIdentities(data: Data): ClusterMetadata["identities"] {
  */
 export function readBridgeData(data: Data): ClusterMetadata {
   const missing = Object.values(bridgeKeys)
-    .filter(({ key, form }) => data[key] === undefined && form.absent === undefined)
+    .filter(({ key }) => data[key] === undefined)
     .map(({ key }) => key);
   if (missing.length > 0) {
     throw new RangeError(`the cluster secret lacks ${missing.join(", ")}: run pulumi up with the current program`);

@@ -131,13 +131,6 @@ describe("readBridgeData", () => {
   });
 });
 
-describe("readBridgeData of a hub from before add-ons had roles", () => {
-  it("has no boundary for add-ons, and everything else", () => {
-    const { addon_boundary_arn: _, addon_identities: __, ...older } = bridgeData(metadata);
-    expect(readBridgeData(older)).toEqual({ ...metadata, addonBoundaryArn: "" });
-  });
-});
-
 describe("bridgeLabels", () => {
   it("names the cluster, its role, environment, tenant and add-ons, and makes Flux react at once", () => {
     expect(bridgeLabels(metadata)).toEqual({
