@@ -10,7 +10,8 @@ import { releaseBefore } from "../support/released.ts";
 type Golden = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** URNs of the hub's stack, without its name: parent, type and name. */
-const urnsIn = (golden: Golden): string[] => Object.entries(golden).map(([id, { parent }]) => `${parent} > ${id}`);
+const urnsIn = (golden: Golden): string[] =>
+  Object.entries(golden).map(([id, { parent }]) => `${String(parent)} > ${id}`);
 
 /** What identifies the resources of a Spoke: their names in the composition and in Kubernetes, and the ones in AWS. */
 const identitiesIn = ({ resources = {} }: Golden): string[] =>
