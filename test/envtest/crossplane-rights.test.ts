@@ -96,5 +96,5 @@ test("no provider reads Secrets or changes roles, except that the databases' one
         Object.keys(rights).flatMap((right) => (powerful.test(right) ? `${name} ${account} ${right}` : [])),
       ),
   );
-  expect(found).toEqual(["spoke provider-aws secrets."]);
+  expect(found).toEqual(["spoke provider-aws-rds secrets."]);
 });
