@@ -12,7 +12,11 @@ import { BOOTSTRAP_SECONDS, sharedSpoke, spoke, untilReady } from "./support/spo
 const SPOKE = "blue";
 /** The pods of the hub that act in AWS, by the role that they have. */
 const controllers = {
-  crossplane: ["crossplane-system", "provider-aws"],
+  "crossplane-ec2": ["crossplane-system", "provider-aws-ec2"],
+  "crossplane-eks": ["crossplane-system", "provider-aws-eks"],
+  "crossplane-iam": ["crossplane-system", "provider-aws-iam"],
+  "crossplane-kms": ["crossplane-system", "provider-aws-kms"],
+  "crossplane-logs": ["crossplane-system", "provider-aws-cloudwatchlogs"],
   "helm-controller": ["flux-system", "helm-controller"],
   "kustomize-controller": ["flux-system", "kustomize-controller"],
 } as const;

@@ -25,7 +25,7 @@ const composition = "platform/composition/composition.yaml";
 const domain = "ivy.example.com";
 /** Roles of the spoke, by the end of their names, with what runs under their service accounts; nothing of the driver does here. */
 const controllers = {
-  crossplane: ["crossplane-system", "provider-aws"],
+  crossplane: ["crossplane-system", "provider-aws-iam"],
   "addon-external-dns": ["external-dns", "external-dns-sa"],
 } as const;
 const byPodIdentity = [...Object.keys(controllers), "aws-ebs-csi-driver"];
@@ -133,7 +133,7 @@ describe("a spoke that runs with IRSA", () => {
       for (const role of byPodIdentity)
         expect([role, await trusted(role)]).toEqual([role, { Service: "pods.eks.amazonaws.com" }]);
       expect(await associated()).toEqual([
-        "crossplane-system/provider-aws",
+        ...["dynamodb", "iam", "rds", "s3", "sqs"].map((service) => `crossplane-system/provider-aws-${service}`),
         "external-dns/external-dns-sa",
         "kube-system/ebs-csi-controller-sa",
       ]);

@@ -190,7 +190,10 @@ describe("a spoke in another account", { timeout: 1_800_000 }, () => {
     // The chain begins with Crossplane's role on the hub, and with no other identity of either account.
     expect(await assume(account)).toBe("AccessDenied");
     expect(await assume(admin)).toBe("AccessDenied");
-    const ofHub = new AssumeRoleCommand({ RoleArn: roleArn("fleet-hub-crossplane", ACCOUNT), RoleSessionName: "test" });
+    const ofHub = new AssumeRoleCommand({
+      RoleArn: roleArn("fleet-hub-crossplane-iam", ACCOUNT),
+      RoleSessionName: "test",
+    });
     expect(await outcome(admin.sts.send(ofHub))).toBe("AccessDenied");
   });
 

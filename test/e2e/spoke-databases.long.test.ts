@@ -164,7 +164,7 @@ describe("databases that an application orders", () => {
   test("are all that the spoke's Crossplane reaches in RDS", async () => {
     const crossplane = await actingAs(
       `arn:aws:iam::000000000000:role/fleet-spoke-${name}-crossplane`,
-      { namespace: "crossplane-system", name: "provider-aws" },
+      { namespace: "crossplane-system", name: "provider-aws-rds" },
       on(name),
     );
     const remove = (DBInstanceIdentifier: string) =>

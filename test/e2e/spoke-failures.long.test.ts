@@ -61,9 +61,9 @@ async function retention(): Promise<number | undefined> {
   return logGroups?.[0]?.retentionInDays;
 }
 
-/** The role of Crossplane's AWS provider on the hub, and the policy that takes a right away from it. */
+/** The role of Crossplane's provider for EKS on the hub, and the policy that takes a right away from it. */
 const denial = {
-  RoleName: (bridgeData.crossplane_iam_role_arn as string).split("/").at(-1),
+  RoleName: (bridgeData.crossplane_eks_iam_role_arn as string).split("/").at(-1),
   PolicyName: "test-no-control-plane",
 };
 const { aws_partition, aws_region, aws_account_id } = bridgeData;

@@ -203,7 +203,7 @@ describe("Crossplane of a spoke", () => {
     expect(await outcome(crossplane.iam.send(new DeleteRolePolicyCommand({ RoleName: own, PolicyName })))).toBe(
       "allowed",
     );
-    for (const name of [`${prefix}-crossplane`, `${prefix}-external-secrets`, "fleet-hub-crossplane"])
+    for (const name of [`${prefix}-crossplane`, `${prefix}-external-secrets`, "fleet-hub-crossplane-iam"])
       expect(await put(name), name).toEqual(denied);
     const free = new DeleteRolePermissionsBoundaryCommand({ RoleName: own });
     expect(await outcome(crossplane.iam.send(free))).toEqual(denied);
@@ -212,7 +212,7 @@ describe("Crossplane of a spoke", () => {
   test("reaches through a role that it makes, with all rights and any tags, only what is called after that role", async () => {
     const subject = {
       namespace: facts["crossplane_namespace"] ?? "",
-      serviceAccount: facts["crossplane_service_account"] ?? "",
+      serviceAccount: "provider-aws-iam",
     };
     const issuer = { providerArn: facts["oidc_provider_arn"] ?? "", issuer: facts["oidc_provider"] ?? "" };
     const everything = policy({ Effect: "Allow", Action: ["*"], Resource: ["*"] });
