@@ -1,4 +1,4 @@
-import { cp, link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseDocument, stringify } from "yaml";
 import { type AddonName, addonOf, addonVersion, isStandIn } from "./addons.ts";
@@ -28,12 +28,7 @@ const KARPENTER_CRDS = "pkg/apis/crds";
 const completed: Partial<Readonly<Record<AddonName, (folder: string) => Promise<void>>>> = {
   // make/manifests.mk
   async cert_manager(folder) {
-    const template = join(folder, "Chart.template.yaml");
-    const text = await readFile(template, "utf8");
-    await writeFile(template, text.replace("{{IS_PRERELEASE}}", "false"));
-    await rename(template, join(folder, "Chart.yaml"));
-    for (const name of ["README.template.md", "signkey_annotation.txt", "values.linter.exceptions"])
-      await rm(join(folder, name));
+    for (const name of ["signkey_annotation.txt", "values.linter.exceptions"]) await rm(join(folder, name));
   },
   // hack/release/common.sh names the image in values.yaml, with a digest that an image made here doesn't have. `crds` is a symbolic link to
   // the definitions, and a module has none.

@@ -116,6 +116,7 @@ export const addons = {
     chart: {
       name: "cert-manager",
       version: "v1.21.2",
+      isReleased: true,
       folder: "deploy/charts/cert-manager",
       appVersion: (version) => version,
     },
@@ -130,8 +131,8 @@ export const addons = {
   metrics_server: {
     group: metricsServerGroup,
     module: "sigs.k8s.io/metrics-server",
-    // Releases of kubernetes-sigs/metrics-server, metrics-server-helm-chart-3.13.0: "Update the Metrics Server OCI image to 0.8.0".
-    chart: { name: "metrics-server", version: "3.13.0", folder: "charts/metrics-server", appVersion: withoutV },
+    // The module has the chart 3.13.1; releases of kubernetes-sigs/metrics-server, metrics-server-helm-chart-3.14.0: this program.
+    chart: { name: "metrics-server", version: "3.14.0", folder: "charts/metrics-server", appVersion: withoutV },
     // Dockerfile
     images: {
       "registry.k8s.io/metrics-server/metrics-server": {

@@ -26,10 +26,10 @@ describe("the add-ons that are off by default", () => {
   test("have the images that their charts and manifests name", () =>
     expect(addonNames.flatMap(addonImages)).toEqual([
       "registry.k8s.io/external-dns/external-dns:v0.19.0",
-      "quay.io/jetstack/cert-manager-controller:v1.19.1",
-      "quay.io/jetstack/cert-manager-webhook:v1.19.1",
-      "quay.io/jetstack/cert-manager-cainjector:v1.19.1",
-      "registry.k8s.io/metrics-server/metrics-server:v0.8.0",
+      "quay.io/jetstack/cert-manager-controller:v1.21.2",
+      "quay.io/jetstack/cert-manager-webhook:v1.21.2",
+      "quay.io/jetstack/cert-manager-cainjector:v1.21.2",
+      "registry.k8s.io/metrics-server/metrics-server:v0.9.0",
       "reg.kyverno.io/kyverno/kyverno:v1.19.1",
       "reg.kyverno.io/kyverno/kyvernopre:v1.19.1",
       "ghcr.io/kyverno/readiness-checker:v1.19.1",

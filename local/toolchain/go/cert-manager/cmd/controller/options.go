@@ -72,7 +72,10 @@ func flagsOf(c *config.ControllerConfiguration) *pflag.FlagSet {
 
 	yes(&c.ClusterIssuerAmbientCredentials, "cluster-issuer-ambient-credentials", "ClusterIssuers may use the pod's role")
 	yes(&c.IssuerAmbientCredentials, "issuer-ambient-credentials", "Issuers may use the pod's role")
-	text(&c.ACMEHTTP01Config.SolverImage, "acme-http01-solver-image", "image of the pods that answer HTTP01 challenges")
+	http := &c.ACMEHTTP01Config
+	text(&http.SolverImage, "acme-http01-solver-image", "image of the pods that answer HTTP01 challenges")
+	text(&http.SolverRuntimeClassName, "acme-http01-solver-runtime-class-name", "their runtime class")
+	flags.StringToStringVar(&http.SolverExtraLabels, "acme-http01-solver-extra-labels", http.SolverExtraLabels, "labels of these pods and their Services and routes")
 	dns := &c.ACMEDNS01Config
 	list(&dns.RecursiveNameservers, "dns01-recursive-nameservers", "name servers that DNS01 challenges are checked with")
 	yes(&dns.RecursiveNameserversOnly, "dns01-recursive-nameservers-only", "ask no authoritative name servers")
@@ -124,6 +127,8 @@ func contextOptions(c *config.ControllerConfiguration) (controller.ContextOption
 		ACMEOptions: controller.ACMEOptions{
 			HTTP01SolverImage:                 http.SolverImage,
 			HTTP01SolverNameservers:           http.SolverNameservers,
+			HTTP01SolverRuntimeClassName:      http.SolverRuntimeClassName,
+			HTTP01SolverExtraLabels:           http.SolverExtraLabels,
 			HTTP01SolverResourceRequestCPU:    quantity(http.SolverResourceRequestCPU),
 			HTTP01SolverResourceRequestMemory: quantity(http.SolverResourceRequestMemory),
 			HTTP01SolverResourceLimitsCPU:     quantity(http.SolverResourceLimitsCPU),
@@ -146,8 +151,10 @@ func contextOptions(c *config.ControllerConfiguration) (controller.ContextOption
 			ExtraCertificateAnnotations:       shim.ExtraCertificateAnnotations,
 		},
 		CertificateOptions: controller.CertificateOptions{
-			EnableOwnerRef:           c.EnableCertificateOwnerRef,
-			CopiedAnnotationPrefixes: c.CopiedAnnotationPrefixes,
+			EnableOwnerRef:                           c.EnableCertificateOwnerRef,
+			CopiedAnnotationPrefixes:                 c.CopiedAnnotationPrefixes,
+			CertificateRequestMinimumBackoffDuration: c.CertificateRequestMinimumBackoffDuration,
+			CertificateRequestMaximumBackoffDuration: c.CertificateRequestMaximumBackoffDuration,
 		},
 		SchedulerOptions: controller.SchedulerOptions{MaxConcurrentChallenges: c.MaxConcurrentChallenges},
 	}
