@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
@@ -11,7 +10,6 @@ import { IAMClient } from "@aws-sdk/client-iam";
 import { KMSClient } from "@aws-sdk/client-kms";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll } from "vitest";
 import { runner } from "../../cli/doctor/process.ts";
 import { readStack, type Stack } from "../../cli/doctor/stack.ts";
 import type { Files } from "../../cli/folder.ts";
@@ -20,6 +18,7 @@ import { type Checkout, checkoutOf } from "../support/checkout.ts";
 import { type Cluster, clusterBy } from "../support/cluster.ts";
 import type { Account } from "../support/inventory.ts";
 import { execute, git, type Result, root, succeed } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import type { Environment, ProofRepository } from "./environment.ts";
 
 /** Everything with which a person works on a fleet: the programs on PATH, with the credentials of the environment. */
@@ -87,8 +86,7 @@ export async function clusterStatus({ eks }: Account, name: string): Promise<str
 }
 
 /** For what the proof writes; goes with its last test. */
-const scratch = mkdtempSync(join(tmpdir(), "fleet-aws-files-"));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = temporaryFolder("fleet-aws-files");
 
 /** Writes a kubeconfig for a cluster; its path. @param role ARN of the role to assume, by default none */
 export async function kubeconfigOf(name: string, region: string, role?: string): Promise<string> {

@@ -1,13 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { projectRoot, version } from "../../cli/project.ts";
 import { UsageError } from "../../cli/usage.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-project-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-project");
 /** A folder with a package.json, and one below it. */
 function folder(name: string, packageJson: object): string {
   const below = join(base, name, "repos", "gitops-system");

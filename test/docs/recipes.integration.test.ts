@@ -1,16 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { programs } from "../../cli/change/effect.ts";
 import { run as addEnvironment } from "../../cli/environment/add-environment.ts";
 import { readOffer } from "../../cli/spoke/rules.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { blocks, root, text } from "./support/pages.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-recipes-"));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = temporaryFolder("fleet-recipes");
 afterEach(() => void vi.restoreAllMocks());
 
 const identity = { GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@b", GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@b" };

@@ -1,13 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { temporaryFolder } from "../support/temporary.ts";
 import { pulumi, root, tryPulumi } from "./support/fleet.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-config-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-config");
 /** The resources of a stack besides the stack itself. */
 const resources = async (stack: string) =>
   ((JSON.parse(await pulumi(["stack", "export", "--stack", stack])).deployment.resources ?? []) as { type: string }[])

@@ -1,16 +1,14 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareRepository } from "@eks-gitops-fleet/local/git";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fromBase64 } from "../../lib/base64.ts";
 import { succeeds } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { aws, execute, git, instance, outputs } from "./support/fleet.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-commands-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-commands");
 const fleet = (args: readonly string[]) => execute(join(instance.paths.bin, "fleet"), args, { cwd: base });
 
 async function clone(repository: string, among = base): Promise<string> {

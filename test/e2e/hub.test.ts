@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   CreateAccessKeyCommand,
@@ -7,9 +6,10 @@ import {
   DeleteAccessKeyCommand,
   DeleteUserCommand,
 } from "@aws-sdk/client-iam";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse, parseDocument } from "yaml";
 import { deploymentsOf, expectApplied, expectNodes, expectPods, hubControllers, isReady } from "../support/cluster.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import {
   account,
   aws,
@@ -27,9 +27,7 @@ import {
   tryKubectl,
 } from "./support/fleet.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-hub-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-hub");
 const { bridgeData: bridge, clusterName } = await outputs();
 
 describe("what runs on the hub", () => {

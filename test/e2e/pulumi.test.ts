@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DeleteLogGroupCommand, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import { pulumiPaths } from "@eks-gitops-fleet/local/pulumi";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { expectUnchanged } from "../support/cluster.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { account, instance, kubectl, outputs, pulumi, tryPulumi } from "./support/fleet.ts";
 
 interface PreviewStep {
@@ -15,8 +15,7 @@ interface PreviewStep {
 }
 
 const { clusterName, bridgeData: bridge, activeSealingKeys } = await outputs();
-const base = mkdtempSync(join(tmpdir(), "fleet-pulumi-"));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = temporaryFolder("fleet-pulumi");
 
 /** What `pulumi preview` would change with some config values: operation, type::name and, of an update, the properties. */
 async function changes(values: Record<string, unknown>): Promise<string[]> {

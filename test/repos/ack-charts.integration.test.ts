@@ -1,21 +1,20 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ackDefinitions, chartFiles, readSettings } from "@eks-gitops-fleet/local/ack";
 import { builtHelm } from "@eks-gitops-fleet/local/toolchain";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { helmProgram } from "../../cli/diff/charts.ts";
 import * as fixtures from "../functions/spoke/support/fixtures.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import type { Manifest } from "./support/kustomize.ts";
 import { render, withAddons } from "./support/spoke.ts";
 
 /** The charts of the stand-in for ACK's controllers, as helm renders them with the values that Git gives upstream's. */
 
 const { helm = await builtHelm() } = helmProgram();
-const scratch = mkdtempSync(join(tmpdir(), "fleet-ack-charts-"));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = temporaryFolder("fleet-ack-charts");
 
 const controllers = [
   { service: "dynamodb", kind: "Table", plural: "tables" },

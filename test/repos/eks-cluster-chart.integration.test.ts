@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtHelm } from "@eks-gitops-fleet/local/toolchain";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { helmProgram } from "../../cli/diff/charts.ts";
 import { eksAddons } from "../../functions/spoke/api.ts";
@@ -12,6 +11,7 @@ import { clusterApiMaker, madeByTag } from "../../lib/labels.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import { hub, settings, spoke } from "../functions/spoke/support/fixtures.ts";
 import { settled } from "../functions/spoke/support/world.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { hasDefinitions, violations } from "./support/cluster-api.ts";
 import type { Manifest } from "./support/kustomize.ts";
 import { system } from "./support/spoke.ts";
@@ -23,9 +23,7 @@ const charts = readdirSync(versions, { withFileTypes: true }).filter((entry) => 
 
 const { helm = await builtHelm() } = helmProgram();
 
-const scratch = mkdtempSync(join(tmpdir(), "fleet-eks-cluster-"));
-afterAll(() => rmSync(scratch, { recursive: true }));
-
+const scratch = temporaryFolder("fleet-eks-cluster");
 const { accountId, partition, region } = hub.aws;
 const names = spokeNames(hub.spokePrefix, "blue", true);
 const network = { cidr: "10.64.0.0/18" };

@@ -1,14 +1,13 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ringComposition, ringFolders, ringSource, ringSync } from "../../lib/rings.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { generated, type Manifest } from "./support/kustomize.ts";
 import { instantiated, kustomizations, render, system, withAddons } from "./support/spoke.ts";
 
 /** gitops-system with nothing but what a ring counts as a change. */
-const ofRings = mkdtempSync(join(tmpdir(), "fleet-rings-"));
-afterAll(() => rmSync(ofRings, { recursive: true }));
+const ofRings = temporaryFolder("fleet-rings");
 for (const folder of ringFolders) cpSync(join(system, folder), join(ofRings, folder), { recursive: true });
 
 test("all that a spoke takes from its ring's branch is in the folders whose change moves a ring", () => {

@@ -1,21 +1,20 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { commands } from "../../cli/commands.ts";
 import { descriptions } from "../../cli/descriptions.ts";
 import { layerEntries, writeLayer } from "../../functions/spoke/package/layer.ts";
 import { kubectlIn, writeImage } from "../../scripts/cli-package/image.ts";
 import { originOf, packageFiles, writePackage } from "../../scripts/cli-package/package.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const packageJson = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 /** The package as npm installs it, in a folder outside the checkout. */
-const folder = mkdtempSync(join(tmpdir(), "fleet-package-"));
+const folder = temporaryFolder("fleet-package");
 const unpacked = join(folder, "node_modules", "fleet");
-afterAll(() => rmSync(folder, { recursive: true }));
 
 beforeAll(async () => {
   await writePackage(join(folder, "made"), await packageFiles(originOf("Acme/fleets")));

@@ -1,14 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../support/temporary.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const runner = join(root, "scripts", "run.mjs");
 const { outdated } = await import(runner);
-const base = mkdtempSync(join(tmpdir(), "fleet-run-"));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = temporaryFolder("fleet-run");
 
 function script(name: string, text: string): string {
   writeFileSync(join(base, name), text);

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { Definitions } from "../../../cli/check/definitions.ts";
 import { unpinned } from "../../../cli/check/rules/pinned.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 describe("an image", () => {
   test.each([
@@ -86,8 +86,7 @@ describe("a definition", () => {
 });
 
 describe("definitions in files", () => {
-  const folder = mkdtempSync(join(tmpdir(), "fleet-definitions-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("fleet-definitions");
   const read = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return new Definitions([join(folder, name)]);

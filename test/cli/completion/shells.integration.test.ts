@@ -1,14 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { commands } from "../../../cli/commands.ts";
 import { descriptions } from "../../../cli/descriptions.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
-const folder = mkdtempSync(join(tmpdir(), "fleet-completion-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("fleet-completion");
 
 const names = Object.keys(commands);
 const scriptFor = (shell: string): string => {

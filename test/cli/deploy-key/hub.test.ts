@@ -1,13 +1,12 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { hubSteps, urnOf } from "../../../cli/deploy-key/hub.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { root } from "../support/fleet.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-hub-keys-"));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = temporaryFolder("fleet-hub-keys");
 const checkout = join(base, "gitops-system");
 cpSync(join(root, "repos", "gitops-system", "templates"), join(checkout, "templates"), { recursive: true });
 const [ofSystem, ofWorkloads] = ["ssh-ed25519 c3lzdGVt fleet", "ssh-ed25519 d29ya2xvYWRz fleet"];

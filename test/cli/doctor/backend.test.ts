@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkBackend } from "../../../cli/doctor/backend.ts";
 import type { Stack } from "../../../cli/doctor/stack.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { devStack, noPrograms, programs } from "./support/programs.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-doctor-backend-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-doctor-backend");
 const whoami = "pulumi whoami --json --non-interactive";
 const list = "pulumi stack ls --json --non-interactive";
 const bucket = JSON.stringify({ user: "me", url: "s3://bucket" });

@@ -1,19 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { checkEnvironments } from "../../../cli/doctor/github-environments.ts";
 import { checkRunner } from "../../../cli/doctor/github-runners.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import type { Answer } from "../upstream/server.ts";
 import { fakeGitHub, noGitHub, ofCheckout, recorded } from "./support/github.ts";
 import { devStack, programs } from "./support/programs.ts";
 
-const root = mkdtempSync(join(tmpdir(), "fleet-doctor-environments-"));
+const root = temporaryFolder("fleet-doctor-environments");
 mkdirSync(join(root, ".git"));
 mkdirSync(join(root, "stacks"));
 writeFileSync(join(root, "Pulumi.yaml"), "name: fleet\nstackConfigDir: stacks\nconfig: {}\n");
 for (const name of ["dev", "prod"]) writeFileSync(join(root, "stacks", `Pulumi.${name}.yaml`), "config: {}\n");
-afterAll(() => rmSync(root, { recursive: true }));
 const closing: (() => Promise<void>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 

@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { checkRoles } from "../../../cli/doctor/github-roles.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import type { Answer } from "../upstream/server.ts";
 import { type Answers, fakeAws, Refusal, result } from "./support/aws.ts";
 import { fakeGitHub, noGitHub, recorded } from "./support/github.ts";
 import { devStack, programs } from "./support/programs.ts";
 
-const root = mkdtempSync(join(tmpdir(), "fleet-doctor-roles-"));
+const root = temporaryFolder("fleet-doctor-roles");
 mkdirSync(join(root, ".git"));
-afterAll(() => rmSync(root, { recursive: true }));
 const closing: (() => Promise<void>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 

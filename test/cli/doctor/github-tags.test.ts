@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { checkReleaseTags } from "../../../cli/doctor/github-tags.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import type { Answer } from "../upstream/server.ts";
 import { fakeGitHub, noGitHub, ofCheckout, recorded } from "./support/github.ts";
 import { devStack, programs } from "./support/programs.ts";
 
-const root = mkdtempSync(join(tmpdir(), "fleet-doctor-tags-"));
+const root = temporaryFolder("fleet-doctor-tags");
 mkdirSync(join(root, ".git"));
 writeFileSync(join(root, "Pulumi.yaml"), "name: fleet\nconfig: {}\n");
-afterAll(() => rmSync(root, { recursive: true }));
 const closing: (() => Promise<void>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 

@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { readStack } from "../../../cli/doctor/stack.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { root } from "../support/fleet.ts";
 import { devFile, noPrograms, programs } from "./support/programs.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-doctor-stack-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-doctor-stack");
 const read = (stack: string | undefined, run = noPrograms, configFile?: string) =>
   readStack({ root, stack, configFile }, run);
 

@@ -1,14 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { programs } from "../../../cli/change/effect.ts";
 import { run } from "../../../cli/environment/add-environment.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { root } from "../support/fleet.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-environment-commit-"));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = temporaryFolder("fleet-environment-commit");
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();

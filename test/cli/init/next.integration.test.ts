@@ -1,15 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { nextSteps } from "../../../cli/init/next.ts";
 import type { InitRequest } from "../../../cli/init/request.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { root } from "../support/fleet.ts";
 import { byToken, newProject } from "../support/init.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-init-next-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-init-next");
 /** What the tutorial asks for. */
 const request: InitRequest = {
   ...newProject(base).request,

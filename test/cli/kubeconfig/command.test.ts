@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { run } from "../../../cli/kubeconfig/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { cluster, fleetOf, spoke } from "../list/support.ts";
 import { rejectsLines } from "../support/wrong-lines.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "fleet-kubeconfig-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("fleet-kubeconfig");
 const making = spoke("lime", { status: { phase: "ControlPlane", message: "control plane: making cluster" } });
 const hub = [spoke("blue"), cluster("blue"), spoke("teal"), cluster("teal"), making];
 const its = (profile?: string) => ({ connect: async () => ({ ...fleetOf(hub), profile }) });

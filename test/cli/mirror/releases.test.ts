@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { chartReleases, mark } from "../../../cli/mirror/releases.ts";
 import { charts } from "../../../components/versions.ts";
@@ -9,6 +8,7 @@ import { shown } from "../../../lib/problems.ts";
 import { mirror, mirrored } from "../../repos/support/mirrors.ts";
 import { render, repos, withAddons } from "../../repos/support/spoke.ts";
 import { runStack } from "../../support/program.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const { charts: releases } = chartReleases(repos);
 /** Images that values name, without the mirror. */
@@ -56,8 +56,7 @@ describe("the charts that fleet mirror copies", () => {
 });
 
 describe("a manifest in gitops-system that helm must not get", () => {
-  const root = mkdtempSync(join(tmpdir(), "mirror-releases-"));
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder("mirror-releases");
 
   const repository = (url: string) => ({
     apiVersion: "source.toolkit.fluxcd.io/v1",

@@ -1,18 +1,16 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Ended, Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/node-releases/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { root } from "../support/fleet.ts";
 import { printing } from "../support/printing.ts";
 import { rejectsLines } from "../support/wrong-lines.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-node-releases-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-node-releases");
 const composition = join("platform", "composition", "composition.yaml");
 const committed = readFileSync(join(root, "repos", "gitops-system", composition), "utf8");
 let checkout: string;

@@ -1,12 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Files, manifestsBelow } from "../../../cli/render/files.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "fleet-files-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
+const folder = temporaryFolder("fleet-files");
 const read = (name: string, text: string) => {
   const file = join(folder, name);
   writeFileSync(file, text);

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { deployKeys, sealingKeys } from "../../../cli/report/keys.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { certificate } from "../support/fleet.ts";
 
-const checkout = mkdtempSync(join(tmpdir(), "fleet-report-keys-"));
-afterAll(() => rmSync(checkout, { recursive: true }));
-
+const checkout = temporaryFolder("fleet-report-keys");
 test("each sealing key has its age and its end, and says whether it seals", async () => {
   const [first, second] = await Promise.all([certificate(), certificate({ notAfter: new Date("2030-05-01") })]);
   const outputs = { sealingCertificates: { dev: { 1: first, 2: second } }, activeSealingKeys: { dev: "2" } };

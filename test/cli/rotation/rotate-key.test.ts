@@ -1,18 +1,16 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import type { Run } from "../../../cli/doctor/process.ts";
 import { run } from "../../../cli/rotation/command.ts";
 import { fingerprint } from "../../../cli/sealing/seal.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { certificate, root } from "../support/fleet.ts";
 import { printing } from "../support/printing.ts";
 import { rejectsLines } from "../support/wrong-lines.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-rotation-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-rotation");
 /** Certificates by scope and generation. */
 const pems: Record<string, string> = {};
 for (const name of ["dev/1", "dev/2", "prod/1", "cluster-green/1", "cluster-green/2", "cluster-hub/1", "cluster-hub/2"])

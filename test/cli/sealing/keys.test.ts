@@ -1,15 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { run } from "../../../cli/sealing/keys.ts";
 import { fingerprint } from "../../../cli/sealing/seal.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { certificate } from "../support/fleet.ts";
 import { printing } from "../support/printing.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-keys-"));
-afterAll(() => rmSync(base, { recursive: true }));
-
+const base = temporaryFolder("fleet-keys");
 const [first, second, tenth, lost] = await Promise.all([certificate(), certificate(), certificate(), certificate()]);
 const outputs = {
   sealingCertificates: { prod: { 1: first }, dev: { 10: tenth, 2: second } },

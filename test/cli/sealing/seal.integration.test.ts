@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import type { FleetFacts } from "../../../cli/fleet/facts.ts";
 import { filesBelow } from "../../../cli/render/files.ts";
 import { run } from "../../../cli/sealing/command.ts";
 import { fingerprint } from "../../../cli/sealing/seal.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { certificate, type fakeKubeseal, newCase } from "../support/fleet.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-seal-"));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = temporaryFolder("fleet-seal");
 const [dev, own, hub] = await Promise.all([certificate(), certificate(), certificate()]);
 const secret = "hunter2-and-more";
 

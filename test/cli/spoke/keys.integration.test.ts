@@ -1,8 +1,7 @@
 import { createHash, X509Certificate } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { FleetFacts } from "../../../cli/fleet/facts.ts";
 import { run as runReseal } from "../../../cli/sealing/reseal.ts";
@@ -10,11 +9,11 @@ import { afterPush } from "../../../cli/sealing/sealing-keys.ts";
 import { newSpoke } from "../../../cli/spoke/folder.ts";
 import { ownSealingKeys, reseal } from "../../../cli/spoke/keys.ts";
 import { fromBase64 } from "../../../lib/base64.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 import { certificate, type fakeKubeseal, newCase, privateHalf } from "../support/fleet.ts";
 import { tokenIn, traces } from "../support/receivers.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-spoke-keys-"));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = temporaryFolder("fleet-spoke-keys");
 const dev = await certificate();
 const own = await certificate();
 

@@ -1,13 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { images } from "../../../cli/check/rules/pinned.ts";
 import { projectReferences } from "../../../cli/upstream/project.ts";
 import { type Reference, title } from "../../../cli/upstream/references.ts";
 import { fromRepositories } from "../../../cli/upstream/repositories.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const { references, undecided } = projectReferences(root);
@@ -108,8 +108,7 @@ describe("the project's list of external references", () => {
 });
 
 describe("the references of repositories", () => {
-  const folder = mkdtempSync(join(tmpdir(), "fleet-upstream-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("fleet-upstream");
   beforeAll(() => {
     cpSync(join(root, "repos", "gitops-system", "tools"), join(folder, "tools"), { recursive: true });
   });
