@@ -15,11 +15,13 @@ import type { Admin } from "./admission-cluster.ts";
 const run = promisify(execFile);
 const PORT = 9443;
 
-/** How Go runs in the module of test/envtest/kyverno, whose programs only long tests compile. */
+const modules = join(import.meta.dirname, "..", "..", "..", "local", "toolchain", "go", "kyverno", "go.mod");
+
+/** How Go runs in test/envtest/kyverno, which only long tests compile: with the modules of Kyverno's programs. */
 export const kyvernoModule = {
   cwd: join(import.meta.dirname, "..", "kyverno"),
   encoding: "utf8",
-  env: { ...process.env, ...GO_ENVIRONMENT },
+  env: { ...process.env, ...GO_ENVIRONMENT, GOFLAGS: `${GO_ENVIRONMENT.GOFLAGS} -modfile=${modules}` },
 } as const;
 
 const yamls = (folder: string): string[] =>
@@ -39,7 +41,7 @@ export function kyvernoChart(source: string, dir: string, version: string): stri
   cpSync(join(source, "charts", "kyverno"), folder, { recursive: true });
   const { dependencies, ...about } = parse(readFileSync(join(folder, "Chart.yaml"), "utf8"));
   if (about.version !== version)
-    throw new Error(`the module of test/envtest/kyverno has chart ${about.version}, the fleet ${version}`);
+    throw new Error(`the module of local/toolchain/go/kyverno has chart ${about.version}, the fleet ${version}`);
   // Of its dependencies those that are in the module; the others are CRDs and a server that is off.
   const here = dependencies.filter(({ repository }: { repository?: string }) => repository === undefined);
   writeFileSync(join(folder, "Chart.yaml"), stringify({ ...about, dependencies: here }));
