@@ -20,7 +20,7 @@ function fold(node: unknown, indent: number, key = ""): void {
   node.flow = `${key}: ${line}`.length + indent <= WIDTH;
   if (node.flow) return;
   for (const item of node.items) {
-    if (isPair(item)) fold(item.value, indent + 2, `${item.key}`);
+    if (isPair(item)) fold(item.value, indent + 2, String(item.key));
     else fold(item, indent + 2);
   }
 }

@@ -100,7 +100,7 @@ async function ofNetwork({ ec2: client }: Account, scope: Scope): Promise<string
     const items = await gather(pages, (page) => page[list] as readonly Item[] | undefined);
     return items
       .filter((item) => counts(item) && scope.tags(tagsOf(item.Tags ?? item.TagSet)))
-      .map((item) => `${kind} ${String(item[name as keyof Item])}`);
+      .map((item) => `${kind} ${String((item as Readonly<Record<string, unknown>>)[name])}`);
   }
   async function* addresses() {
     yield await client.send(new DescribeAddressesCommand({}));
