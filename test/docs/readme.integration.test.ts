@@ -19,9 +19,7 @@ describe("the README", () => {
     expect(readme.findIndex((line) => line.includes("has not run on AWS"))).toBeLessThan(15);
   });
 
-  test("has no placeholder of a figure", () => {
-    expect(text("README.md")).not.toMatch(/@[A-Z_]+@/);
-  });
+  test("has no placeholder of a figure", () => expect(text("README.md")).not.toMatch(/@[A-Z_]+@/));
 
   test("names the command that CI runs first", () => {
     const [inCi = ""] = /^npm [^|]*/m.exec(text(".ci/run")) ?? [];

@@ -43,9 +43,7 @@ describe("the hub's Receiver", () => {
     expect(owner.metadata.ownerReferences[0].kind).toBe("ExternalSecret");
   });
 
-  test("is told of by a file that only its owner reads", () => {
-    expect(statSync(webhooksFile).mode & 0o777).toBe(0o600);
-  });
+  test("is told of by a file that only its owner reads", () => expect(statSync(webhooksFile).mode & 0o777).toBe(0o600));
 
   test("has a push fetched because of the call, long before the next look", async () => {
     const before = await source();

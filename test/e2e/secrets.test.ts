@@ -38,9 +38,7 @@ describe("no secret stands in plain text", () => {
     expect(leaks(secrets, filesBelow(instance.paths.pulumi, own))).toEqual([]);
   });
 
-  test("in the logs of any process", () => {
-    expect(leaks(secrets, filesBelow(instance.paths.logs))).toEqual([]);
-  });
+  test("in the logs of any process", () => expect(leaks(secrets, filesBelow(instance.paths.logs))).toEqual([]));
 
   test("on the command line of any process", () => {
     const lines = readdirSync("/proc")

@@ -120,9 +120,7 @@ afterAll(async () => {
 
 // Each step has several waits, each with a limit of its own.
 describe("the rotation of a spoke's sealing key", { timeout: 1_200_000 }, () => {
-  test("begins with a secret that fleet seal has sealed, open on the spoke", () => {
-    expect(before[0]).toBe(value);
-  });
+  test("begins with a secret that fleet seal has sealed, open on the spoke", () => expect(before[0]).toBe(value));
 
   test("brings the new generation to the spoke while the old one still seals", async () => {
     expect(await rotate("--new")).toMatch(/^Step 1/);

@@ -111,7 +111,5 @@ describe("a spoke with a private endpoint only", { timeout: 1_200_000 }, () => {
     expect(asked.code, "curl's code for a timeout").toBe(28);
   });
 
-  test("is removed through Git over the same way", async () => {
-    await removeSpoke(repository, SPOKE);
-  });
+  test("is removed through Git over the same way", () => removeSpoke(repository, SPOKE));
 });

@@ -34,9 +34,7 @@ describe.for(names)("the policy %s", (policy) => {
 
   test.for(cases.filter(({ refused }) => refused === undefined).map((each) => [each.title, each] as const))(
     "lets through: %s",
-    ([, each]) => {
-      expect(asked(kubectl, each)).toMatchObject({ ok: true });
-    },
+    ([, each]) => expect(asked(kubectl, each)).toMatchObject({ ok: true }),
   );
 
   test.for(cases.flatMap((each) => (each.refused ? [[each.title, each, each.refused] as const] : [])))(

@@ -107,9 +107,7 @@ describe("the removal of an application", () => {
     },
   );
 
-  test("lets go what the team made", () => {
-    expect(remove("serviceaccount", "of-the-team")).toMatchObject({ ok: true });
-  });
+  test("lets go what the team made", () => expect(remove("serviceaccount", "of-the-team")).toMatchObject({ ok: true }));
 
   test("lets go everything when the last Kustomization is gone", async () => {
     expect(kubectl(["delete", "kustomization", "payment-app", ...inNamespace])).toMatchObject({ ok: true });

@@ -90,9 +90,7 @@ describe.each(formats)("a role that trusts a subject of %s", (_, of, prefix) => 
       token(prefix, environment, { ...own[purpose]?.[1], ...claims }),
     );
 
-  it.each(Object.keys(own))("admits the workflow of %s", (purpose) => {
-    expect(admits(purpose, {})).toBe(true);
-  });
+  it.each(Object.keys(own))("admits the workflow of %s", (purpose) => expect(admits(purpose, {})).toBe(true));
 
   it("is what fleet doctor accepts", () => {
     for (const [purpose, [environment]] of Object.entries(own)) {

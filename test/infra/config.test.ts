@@ -851,9 +851,7 @@ describe("the configuration", () => {
     { imagesRegistry: "111111111111.dkr.ecr.eu-central-1.amazonaws.com" },
     { packagesRegistry: "registry.example.com/mirror" },
     { chartsRegistry: "oci://public.ecr.aws/example" },
-  ])("takes the mirror %j", (changes) => {
-    expect(problems(changes)).toEqual([]);
-  });
+  ])("takes the mirror %j", (changes) => expect(problems(changes)).toEqual([]));
 
   it("gives a credential to a chart mirror only, and to upstream's repositories none", () => {
     const credential = { chartsUsername: "fleet", chartsPassword: "t0ps3cret" };

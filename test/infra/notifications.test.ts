@@ -116,9 +116,7 @@ describe("notifications are refused", () => {
       [{ ...status, type: "bitbucketserver", address: "https://git.example/scm/fleet/gitops-system.git" }],
       { commits: { token: TOKEN } },
     ],
-  ])("and good ones are not: %j", (notifications, given) => {
-    expect(problems(notifications, given, github)).toEqual([]);
-  });
+  ])("and good ones are not: %j", (notifications, given) => expect(problems(notifications, given, github)).toEqual([]));
 });
 
 describe("a stack with notifications", () => {

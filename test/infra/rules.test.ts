@@ -27,9 +27,7 @@ const regions = (length: number) => Array.from({ length }, (_, index) => `ap-sou
 const zones = ["eu-central-1a", "eu-central-1b"];
 
 describe("a rule", () => {
-  it.each(Object.keys(dev))("says nothing while %s can't be read", (name) => {
-    expect(found(without(name))).toEqual([]);
-  });
+  it.each(Object.keys(dev))("says nothing while %s can't be read", (name) => expect(found(without(name))).toEqual([]));
 
   it.each([
     ["the keys of the nodes", { nodeMin: 5 }, ["nodeDesired", "nodeMax"]],
@@ -126,9 +124,7 @@ describe("the rules take", () => {
       argocdRoleArn: "arn:aws:iam::111111111111:role/a",
     }),
     taken("the default namespace of Argo CD", { argocdClusterSecret: true, argocdNamespace: "argocd" }),
-  ])("%s", (_what, changes) => {
-    expect(inDev(changes)).toEqual([]);
-  });
+  ])("%s", (_what, changes) => expect(inDev(changes)).toEqual([]));
 });
 
 describe("the rules blame", () => {
@@ -268,9 +264,7 @@ describe("the rules blame", () => {
       gitAuthentication: "token",
       gitToken: "t",
     }),
-  ])("%s", (_what, keys, changes) => {
-    expect(inDev(changes).map(({ key }) => key)).toEqual(keys);
-  });
+  ])("%s", (_what, keys, changes) => expect(inDev(changes).map(({ key }) => key)).toEqual(keys));
 
   it("a fleet's length by how much too long each name is", () => {
     const [role] = inDev({ fleet: "f".repeat(41) });

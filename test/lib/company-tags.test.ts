@@ -15,9 +15,7 @@ describe("a company's tags", () => {
     { empty: "" },
     { ["k".repeat(tagLimits.key)]: "v".repeat(tagLimits.value) },
     many(tagLimits.count),
-  ])("are accepted: %o", (tags) => {
-    expect(tagProblems(tags)).toEqual([]);
-  });
+  ])("are accepted: %o", (tags) => expect(tagProblems(tags)).toEqual([]));
 
   it.each([
     ["environment", "has a key of the fleet"],
@@ -47,9 +45,7 @@ describe("a company's tags", () => {
 
   it.each(["a: b", "team:", "x ", "a,b", "$" + "{fleet}", "Büro", "v".repeat(tagLimits.value + 1)])(
     "can't have the value %s",
-    (value) => {
-      expect(tagProblems({ team: value })).toEqual([expect.objectContaining({ tag: "team", got: value })]);
-    },
+    (value) => expect(tagProblems({ team: value })).toEqual([expect.objectContaining({ tag: "team", got: value })]),
   );
 
   it("can't mark resources as created by GuardDuty, which the fleet may delete", () => {

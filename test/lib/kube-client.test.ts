@@ -30,6 +30,4 @@ test.each<[string, unknown, string]>([
     "connect ECONNREFUSED 10.0.0.1:443",
   ],
   ["an error whose cause has no words", new Error("aborted", { cause: new Error("") }), "aborted"],
-])("a failed request says %s", (_, error, said) => {
-  expect(reasonOf(error)).toBe(said);
-});
+])("a failed request says %s", (_, error, said) => expect(reasonOf(error)).toBe(said));

@@ -66,9 +66,7 @@ describe("the mutants of a binding", () => {
     );
   });
 
-  test("are found", () => {
-    expect(mutants.filter(({ survived }) => survived)).toEqual([]);
-  });
+  test("are found", () => expect(mutants.filter(({ survived }) => survived)).toEqual([]));
 });
 
 describe("a change of a manifest", () => {
@@ -112,9 +110,7 @@ describe("the score", () => {
     );
   });
 
-  test("of nothing is an error", () => {
-    expect(() => scoreOf([])).toThrow("there is no mutant");
-  });
+  test("of nothing is an error", () => expect(() => scoreOf([])).toThrow("there is no mutant"));
 
   test("names each survivor with its place, on one line", () => {
     expect(survivors([mutant(true, 10), mutant(false, 3), mutant(true, 2)])).toEqual([

@@ -35,9 +35,7 @@ describe("a credential is seen", () => {
     ["users:\n- user: {token: }", "without a value"],
     ["users:\n- user: {mytoken: abc}", "under a name that only ends so"],
     ["eyJhbGciOiJ", "too short for base64"],
-  ])("not in %j: %s", (text) => {
-    expect(credentialIn(text)).toBeUndefined();
-  });
+  ])("not in %j: %s", (text) => expect(credentialIn(text)).toBeUndefined());
 
   test("in no text that is base64 of something else, or no base64 at all", () => {
     expect(credentialIn(Buffer.from("nothing to see in this text").toString("base64"))).toBeUndefined();
@@ -54,16 +52,12 @@ describe("the name of a credential", () => {
       ...["kubeconfig", "key", "keyData", "keyId"],
     ],
     ...["tls.key", "client-key-data", "awsSecretAccessKey", "git_token", "AWS.Access-Key-Id", "adminPassword", "s3Key"],
-  ])("%s", (name) => {
-    expect(namesCredential(name)).toBe(true);
-  });
+  ])("%s", (name) => expect(namesCredential(name)).toBe(true));
 
   test.each([
     ...["secrets_kms_key_arn", "tokens", "keys", "monkey", "publicKeyUrl", "secretName"],
     ...["credentialsFile", "hotkey", "turkey"],
-  ])("not %s", (name) => {
-    expect(namesCredential(name)).toBe(false);
-  });
+  ])("not %s", (name) => expect(namesCredential(name)).toBe(false));
 });
 
 describe("a pattern of resources names everything of a kind", () => {
@@ -73,16 +67,12 @@ describe("a pattern of resources names everything of a kind", () => {
       ...["arn:aws:s3:::*", "arn:aws:sqs:us-east-1:1:*"],
     ],
     ...["arn:aws:secretsmanager:us-east-1:1:secret:*", "arn:aws:eks:us-east-1:1:access-entry/*"],
-  ])("%s", (pattern) => {
-    expect(isEverything(pattern)).toBe(true);
-  });
+  ])("%s", (pattern) => expect(isEverything(pattern)).toBe(true));
 
   test.each([
     ...["arn:aws:iam::1:role/fleet-*", "arn:aws:s3:::fleet", "arn:aws:s3:::fleet-*", "arn:aws:kms:us-east-1:1:key/1*2"],
     ...["role/*x", "arn:aws:eks:us-east-1:1:cluster/*/name", ""],
-  ])("not %s", (pattern) => {
-    expect(isEverything(pattern)).toBe(false);
-  });
+  ])("not %s", (pattern) => expect(isEverything(pattern)).toBe(false));
 
   test("a wildcard is a star or a question mark", () => {
     expect(["a*", "a?", "*", "?"].map(hasWildcard)).toEqual([true, true, true, true]);

@@ -68,9 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-test("the policies as they are break no example", () => {
-  expect(broken(policies)).toEqual([]);
-});
+test("the policies as they are break no example", () => expect(broken(policies)).toEqual([]));
 
 test.each(policies.map(({ name }) => name))("without %s an example breaks", (id) => {
   const silent = policies.map((policy) =>

@@ -75,15 +75,11 @@ describe("the agent's job for OpenCost", () => {
     ...["kube_node_status_capacity_cpu_cores", "kube_node_status_capacity_memory_bytes"],
     ...["kube_node_status_allocatable_cpu_cores", "kube_node_status_allocatable_memory_bytes"],
     ...["deployment_match_labels", "statefulSet_match_labels", "service_selector_labels"],
-  ])("keeps %s, which only OpenCost has and its queries ask for", (metric) => {
-    expect(metric).toMatch(keep);
-  });
+  ])("keeps %s, which only OpenCost has and its queries ask for", (metric) => expect(metric).toMatch(keep));
 
   test.for(["kube_pod_container_resource_requests", "container_cpu_usage_seconds_total", "go_goroutines"])(
     "leaves out %s, which another job sends or nobody asks for",
-    (metric) => {
-      expect(metric).not.toMatch(keep);
-    },
+    (metric) => expect(metric).not.toMatch(keep),
   );
 
   test("leaves the labels as OpenCost has them, and looks for its pod in its namespace alone", () => {

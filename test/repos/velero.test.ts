@@ -54,9 +54,7 @@ describe("what Velero backs up every night", () => {
 
   test.for(["secrets", "roles.rbac.authorization.k8s.io", "kustomizations.kustomize.toolkit.fluxcd.io", "jobs.batch"])(
     "has no %s",
-    (kind) => {
-      expect(template.excludedNamespaceScopedResources).toContain(kind);
-    },
+    (kind) => expect(template.excludedNamespaceScopedResources).toContain(kind),
   );
 
   test("has claims of volumes, whose snapshots hang on them, and no definitions of kinds", () => {

@@ -54,13 +54,9 @@ describe("the Node that Pulumi starts", () => {
     expect(found.folder.startsWith(join(root, "node_modules", ".cache", "compile"))).toBe(true);
   });
 
-  test("loads no feature of the SDKs that the program does not use", () => {
-    expect(found.before).toEqual([]);
-  });
+  test("loads no feature of the SDKs that the program does not use", () => expect(found.before).toEqual([]));
 
-  test("knows every feature of the installed SDK that it leaves out", () => {
-    expect(found.unknown).toEqual([]);
-  });
+  test("knows every feature of the installed SDK that it leaves out", () => expect(found.unknown).toEqual([]));
 
   test("puts a module that a function captures into the state by its name, not by its content", () => {
     expect(found.captured).toContain('require("@pulumi/aws/s3/index.js")');

@@ -114,9 +114,6 @@ test("npm run down leaves nothing on the machine", async () => {
   expect(existsSync(dir)).toBe(false);
 });
 
-test.skipIf(others.length > 0)(
-  "the machine's network and mounts are as before (skipped next to other instances)",
-  () => {
-    expect(machineState()).toEqual(before);
-  },
+test.skipIf(others.length > 0)("the machine's network and mounts are as before (skipped next to other instances)", () =>
+  expect(machineState()).toEqual(before),
 );

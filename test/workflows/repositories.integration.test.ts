@@ -101,9 +101,7 @@ describe("a change of one repository", () => {
     expect(read("seen").trim().split("\n")).toEqual(["gitops-system", "gitops-workloads", "other-app"]);
   });
 
-  test("that has findings fails", () => {
-    expect(fleet("check", { CODE: "1" }).status).toBe(1);
-  });
+  test("that has findings fails", () => expect(fleet("check", { CODE: "1" }).status).toBe(1));
 
   test.for([0, 1])("is compared, and the comment kept with exit code %i", (code) => {
     expect(fleet("diff", { CODE: String(code), ANSWER: marker }).status).toBe(code);

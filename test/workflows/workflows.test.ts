@@ -448,9 +448,7 @@ jobs:
   const found = (text: string) => violations(parse(text) as Workflow, text);
   const rights = (right: string, more = "") => good.replace("contents: read", right).replace("  a:\n", `  a:\n${more}`);
 
-  test("nothing in a good one", () => {
-    expect(found(good)).toEqual([]);
-  });
+  test("nothing in a good one", () => expect(found(good)).toEqual([]));
 
   test("nothing in what is installed in a container, which goes with its job", () => {
     const text = good
@@ -553,7 +551,5 @@ jobs:
       good.replace("npm test", "npm test\n        env:\n          AWS_ACCESS_KEY_ID: AKIA"),
       "not by keys",
     ],
-  ])("%s", ([, text, message]) => {
-    expect(found(text).join("\n")).toContain(message);
-  });
+  ])("%s", ([, text, message]) => expect(found(text).join("\n")).toContain(message));
 });

@@ -81,7 +81,5 @@ describe("a process on the hub's node", () => {
     ["crossplane-7c9d4b5f6-abcde", "crossplane"],
     ["provider-aws-ec2-0123456789ab-7f8d9c6b5-q1w2e", "provider-aws-ec2"],
     ["function-spoke-a1b2c3d4e5f6-5d4c3b2a1-r4t5z", "function-spoke"],
-  ])("%s belongs to %s", (pod, controller) => {
-    expect(controllerOf(pod)).toBe(controller);
-  });
+  ])("%s belongs to %s", (pod, controller) => expect(controllerOf(pod)).toBe(controller));
 });

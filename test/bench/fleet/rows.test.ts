@@ -109,7 +109,5 @@ describe("the growth of a cost", () => {
     ]);
   });
 
-  test("is none with one size", () => {
-    expect(growth([stage(100, 4000)])).toEqual({ rows: [], exceeded: [] });
-  });
+  test("is none with one size", () => expect(growth([stage(100, 4000)])).toEqual({ rows: [], exceeded: [] }));
 });

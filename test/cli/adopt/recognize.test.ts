@@ -153,9 +153,7 @@ describe("what can't be the Spoke's", () => {
       "has EKS Auto Mode on, which can't be changed; spec.compute says node-groups",
     ],
     ["a cluster of nobody", cluster({ tags: {} }), "the EKS cluster fleet-spoke-blue does not carry the tags"],
-  ])("is said: %s", (_, inAws, said) => {
-    expect(recognize(subject, inAws).contradictions.join("\n")).toContain(said);
-  });
+  ])("is said: %s", (_, inAws, said) => expect(recognize(subject, inAws).contradictions.join("\n")).toContain(said));
 
   test("is a subnet in another zone than the file says", () => {
     const zones = ["us-east-1c", "us-east-1b"];

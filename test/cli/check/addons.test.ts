@@ -26,8 +26,6 @@ describe("the add-ons of a Spoke", () => {
 
   test.for(["karpenter", "karpenter, karpenter_nodes", "opencost, prometheus", "s3_buckets, velero"])(
     "are good as %s",
-    (addons) => {
-      expect(problems(addons)).toEqual([]);
-    },
+    (addons) => expect(problems(addons)).toEqual([]),
   );
 });

@@ -26,7 +26,5 @@ describe("fleet check", () => {
     ["a password beside them", { stringData: { "bob.sshpub": sshKey, password: "t0ps3cret" } }],
     ["a password under the name of one", { stringData: { "bob.sshpub": "t0ps3cret" } }],
     ["a value in base64 beside them", { stringData: { "bob.sshpub": sshKey }, data: { password: "dDBwczNjcmV0" } }],
-  ])("does not let one pass with %s", (_, values) => {
-    expect(broken(values)).toEqual(refused);
-  });
+  ])("does not let one pass with %s", (_, values) => expect(broken(values)).toEqual(refused));
 });

@@ -24,9 +24,6 @@ test("fleet new-fleet makes the folders once, and a hub that finds no spoke in t
   expect(generated(join(checkout, "clusters", fleet))).toEqual(generated(join(checkout, "platform", "hub")));
 });
 
-test.each(["hub", "Fleet", "../fleet"])(
-  "fleet new-fleet refuses %s, which can't be the name of a fleet",
-  async (name) => {
-    await expect(newFleet(checkout, name)).rejects.toThrow("can't be the name of a fleet");
-  },
+test.each(["hub", "Fleet", "../fleet"])("fleet new-fleet refuses %s, which can't be the name of a fleet", (name) =>
+  expect(newFleet(checkout, name)).rejects.toThrow("can't be the name of a fleet"),
 );

@@ -133,15 +133,11 @@ describe("a Git URL", () => {
     ["git@github.com:acme/fleet.git", "github.com", "acme/fleet"],
     ["ssh://git@git.example.com:2222/acme/team/fleet.git", "git.example.com", "acme/team/fleet"],
     ["https://git.example.com:8443/acme/fleet", "git.example.com:8443", "acme/fleet"],
-  ] as const)("%s is of a repository at a host", ([url, host, path]) => {
-    expect(placeOf(url)).toEqual({ host, path });
-  });
+  ] as const)("%s is of a repository at a host", ([url, host, path]) => expect(placeOf(url)).toEqual({ host, path }));
 
   test.for(["../fleet", "/srv/fleet.git", "file:///srv/acme/fleet.git", "https://git.example.com/fleet.git", ""])(
     "%j is not",
-    (url) => {
-      expect(placeOf(url)).toBeUndefined();
-    },
+    (url) => expect(placeOf(url)).toBeUndefined(),
   );
 
   test("at GitHub has no workflow of a project elsewhere", () => {

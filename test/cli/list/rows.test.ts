@@ -94,9 +94,7 @@ teal was not reached: i/o timeout
     expect(tableOf([long], now)).toContain(`x${" x".repeat(190)}`);
   });
 
-  test("says so when there is no spoke", () => {
-    expect(tableOf([], now)).toBe("no spokes\n");
-  });
+  test("says so when there is no spoke", () => expect(tableOf([], now)).toBe("no spokes\n"));
 
   test("shows again only what changed: rows, reasons and spokes that are gone, and not the time that passes", () => {
     expect(changesOf([blue, teal], [blue, teal], now + 60_000)).toEqual([]);

@@ -122,9 +122,7 @@ describe("fleet mirror", () => {
       ["--registry", ecr, "--repositories", import.meta.dirname],
       "a clone of gitops-system",
     ],
-  ])("refuses %s", async (_name, argv, message) => {
-    await expect(run(argv)).rejects.toThrow(message);
-  });
+  ])("refuses %s", (_name, argv, message) => expect(run(argv)).rejects.toThrow(message));
 
   it("takes a cache with its credential", async () => {
     expect(await printed("--registry", ecr, "--pull-through", `docker.io=${secret}`)).toContain(

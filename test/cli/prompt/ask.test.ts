@@ -169,9 +169,7 @@ describe("nobody is asked", () => {
     ["in a pipeline, which says CI", { env: { CI: "true" } }, wish],
     ["with --dry-run", {}, { ...wish, "dry-run": true }],
     ["with --no-input", {}, { ...wish, "no-input": true }],
-  ])("%s", (_, at, given) => {
-    expect(isInteractive(typing([], at).terminal, given)).toBe(false);
-  });
+  ])("%s", (_, at, given) => expect(isInteractive(typing([], at).terminal, given)).toBe(false));
 
   test("else somebody is, also where CI is off", () => {
     for (const env of [{}, { CI: "" }, { CI: "false" }])

@@ -39,15 +39,11 @@ const cases: readonly (readonly [string, string])[] = [
 ];
 
 describe("substitution", () => {
-  test.each(cases)("makes of %s: %s", (text, result) => {
-    expect(filled(text)).toBe(result);
-  });
+  test.each(cases)("makes of %s: %s", (text, result) => expect(filled(text)).toBe(result));
 
   test.each([variable("a-b"), variable("name-none"), variable("name").slice(0, -1), variable(""), variable(" name")])(
     "refuses %s, as Flux does",
-    (text) => {
-      expect(() => filled(text)).toThrow(SubstitutionError);
-    },
+    (text) => expect(() => filled(text)).toThrow(SubstitutionError),
   );
 
   test("names the variables that a text needs, and those with a default", () => {

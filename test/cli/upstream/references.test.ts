@@ -16,9 +16,7 @@ const kind = <K extends Reference["kind"]>(name: K) =>
   references.filter((reference): reference is Extract<Reference, { kind: K }> => reference.kind === name);
 
 describe("the project's list of external references", () => {
-  test("leaves nothing open that the files could decide", () => {
-    expect(undecided).toEqual([]);
-  });
+  test("leaves nothing open that the files could decide", () => expect(undecided).toEqual([]));
 
   test.each([
     ["minimal", ["kyverno"]],

@@ -199,9 +199,7 @@ describe("the Composition's input", () => {
     [{ external_dns: { ...dns, policy: [{ ...dns.policy[0], Effect: "Deny" }] } }, "Effect"],
     [{ external_dns: { ...dns, policy: [{ ...dns.policy[0], NotAction: "x" }] } }, "NotAction"],
     [{ external_dns: { policy: dns.policy, namespace: "x" } }, "serviceAccount"],
-  ])("with add-ons %o is refused and says where", (addons, where) => {
-    expect(() => settings(addons)).toThrow(where);
-  });
+  ])("with add-ons %o is refused and says where", (addons, where) => expect(() => settings(addons)).toThrow(where));
 
   it("has no add-ons when the API server keeps null", () => {
     expect(fixtures.settings({ addons: null }).addons).toEqual({});

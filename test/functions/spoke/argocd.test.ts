@@ -286,8 +286,6 @@ describe("a role that has an access of its own on the spoke", () => {
 describe("the Composition's input", () => {
   test.for([[[]], [["kube-system"]], [["flux-system"]], [["Shop"]], [["shop-"]]])(
     "is refused when Argo CD would get the namespaces %j",
-    ([namespaces = []]) => {
-      expect(() => given(...namespaces)).toThrow(/argocd\.namespaces/);
-    },
+    ([namespaces = []]) => expect(() => given(...namespaces)).toThrow(/argocd\.namespaces/),
   );
 });

@@ -14,9 +14,7 @@ const own = (world: World) =>
 const nodeGroupOf = (world: World) => [...world.live.keys()].find((key) => key.startsWith("node-group"));
 
 describe("endpoints of a spoke's VPC", () => {
-  test("are those for S3 alone unless the Spoke asks for others", () => {
-    expect(own(running(spoke()))).toEqual([]);
-  });
+  test("are those for S3 alone unless the Spoke asks for others", () => expect(own(running(spoke()))).toEqual([]));
 
   test("are in a private subnet of every zone, under the name of their service, and let members of the cluster's group in", () => {
     const world = running(withEndpoints(["ecr.api"]));

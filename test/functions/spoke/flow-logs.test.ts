@@ -8,9 +8,7 @@ const own = (world: World) => [...world.live.keys()].filter((key) => key.include
 const all = ["flow-log-all", "flow-log-group", "policy-flow-logs", "role-flow-logs"];
 
 describe("the flow log of a spoke's VPC", () => {
-  test("is not there unless the Spoke asks for it", () => {
-    expect(own(running(spoke()))).toEqual([]);
-  });
+  test("is not there unless the Spoke asks for it", () => expect(own(running(spoke()))).toEqual([]));
 
   test("is of the VPC and the traffic, into a group that is kept as long as the other logs", () => {
     const world = running(logged("ALL", { logRetentionDays: 30 }));

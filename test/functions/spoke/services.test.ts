@@ -6,9 +6,7 @@ const withServices = (serviceIpv4Cidr: string, spec: object = {}) => spoke({ net
 const network = (world: World) => world.forProvider("cluster")["kubernetesNetworkConfig"];
 
 describe("a block of a spoke's Services", () => {
-  test("is EKS's choice unless the Spoke names one", () => {
-    expect(network(running(spoke()))).toBeUndefined();
-  });
+  test("is EKS's choice unless the Spoke names one", () => expect(network(running(spoke()))).toBeUndefined());
 
   test("is that of the Spoke, with EKS Auto Mode too", () => {
     expect(network(running(withServices("172.20.0.0/16")))).toEqual({ serviceIpv4Cidr: "172.20.0.0/16" });

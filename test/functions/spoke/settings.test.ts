@@ -12,9 +12,7 @@ test.each([
   ["left out", {}],
   ["empty", { stages: {} }],
   ["null, as the API server keeps them when the last one is taken away", { stages: null }],
-])("stages can be %s", (_how, stages) => {
-  expect(readSettings({ ...input, ...stages }).stages).toEqual({});
-});
+])("stages can be %s", (_how, stages) => expect(readSettings({ ...input, ...stages }).stages).toEqual({}));
 
 test("a member that stages don't have is refused by name", () => {
   expect(() => readSettings({ ...input, stages: { prod: { branch: "prod" } } })).toThrow(/stages\.prod: .*branch/);

@@ -20,9 +20,7 @@ const refusal =
   `CreateRoute, https response error StatusCode: 400, RequestID: 1, api error InvalidTransitGatewayID.NotFound: The transitGateway ID '${ID}' does not exist.`;
 
 describe("a transit gateway of the company", () => {
-  test("is not attached unless the Spoke names it", () => {
-    expect(own(running(spoke()))).toEqual([]);
-  });
+  test("is not attached unless the Spoke names it", () => expect(own(running(spoke()))).toEqual([]));
 
   test("gets an attachment in the private subnets and a route in each private table for each destination", () => {
     const world = running(attached(["10.0.0.0/8", "192.168.7.0/24"]));

@@ -107,16 +107,12 @@ describe("what a stack may permit add-ons", () => {
   it.each([
     ...["route53:ListHostedZones", "ec2:Describe*", "iam:PassRole"],
     ...["iam:AddRoleToInstanceProfile", "elasticloadbalancing:*"],
-  ])("%s", (action) => {
-    expect(isAddonAction(action)).toBe(true);
-  });
+  ])("%s", (action) => expect(isAddonAction(action)).toBe(true));
 
   it.each([
     ...["*", "*:*", "route53", "ro*te53:List", "iam:*", "iam:CreateRole", "iam:Pass*", "iam:AddRole*"],
     ...["iam:PutRolePolicy", "sts:AssumeRole", "organizations:*", "identitystore:CreateGroupMembership", ""],
-  ])("not %o", (action) => {
-    expect(isAddonAction(action)).toBe(false);
-  });
+  ])("not %o", (action) => expect(isAddonAction(action)).toBe(false));
 
   it.each(["iam:PassRole", "iam:AddRoleToInstanceProfile", "iam:DeleteInstanceProfile"])(
     "%s on what is a spoke's only",

@@ -372,9 +372,7 @@ describe("Crossplane's role", () => {
 
   it.each(["secretsmanager:GetSecretValue", "iam:CreateUser", "iam:CreateAccessKey", "sts:AssumeRole", "s3:GetObject"])(
     "can not %s",
-    (action) => {
-      expect(allowed(crossplane, asks(action, "*"))).toBe(false);
-    },
+    (action) => expect(allowed(crossplane, asks(action, "*"))).toBe(false),
   );
 });
 

@@ -85,8 +85,6 @@ describe("ecrPlace", () => {
 
   it.each(["", "public.ecr.aws/a", "registry.example/111111111111.dkr.ecr.eu-west-1.amazonaws.com"])(
     "finds nothing in %j",
-    (registry) => {
-      expect(ecrPlace(registry)).toBeUndefined();
-    },
+    (registry) => expect(ecrPlace(registry)).toBeUndefined(),
   );
 });

@@ -22,9 +22,7 @@ describe("a trust policy", () => {
     ["a condition key in another case", equals(subject, `${issuer}:SUB`)],
     ["further conditions", { ...equals(subject), StringLike: { [`${issuer}:ref`]: "refs/heads/main" } }],
     ["an operator for sets of values", { "ForAnyValue:StringLike": { [`${issuer}:sub`]: "repo:acme@123456/*" } }],
-  ] as const)("admits a subject by %s", ([, condition]) => {
-    expect(admitted(statement(condition))).toBe(true);
-  });
+  ] as const)("admits a subject by %s", ([, condition]) => expect(admitted(statement(condition))).toBe(true));
 
   test.for([
     ["the subject without IDs", equals("repo:acme/fleet:environment:dev")],
@@ -34,9 +32,7 @@ describe("a trust policy", () => {
     ["a pattern whose dots are no wildcards", { StringLike: { [`${issuer}:sub`]: "repo:acme@123456.fleet*" } }],
     ["two conditions of which one differs", { ...equals(subject), StringLike: { [`${issuer}:sub`]: "repo:acme/*" } }],
     ["no subject", { StringEquals: { [`${issuer}:aud`]: "sts.amazonaws.com" } }],
-  ] as const)("doesn't admit a subject by %s", ([, condition]) => {
-    expect(admitted(statement(condition))).toBe(false);
-  });
+  ] as const)("doesn't admit a subject by %s", ([, condition]) => expect(admitted(statement(condition))).toBe(false));
 
   test.for([
     ["no condition about subjects", { StringEquals: { [`${issuer}:aud`]: "sts.amazonaws.com" } }, true],

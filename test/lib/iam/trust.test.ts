@@ -101,9 +101,7 @@ describe("podIdentityTrust", () => {
     ],
     ["another namespace", { "kubernetes-namespace": "other" }],
     ["another service account", { "kubernetes-service-account": "default" }],
-  ])("refuses %s", (_, change) => {
-    expect(lets(context(change))).toBe(false);
-  });
+  ])("refuses %s", (_, change) => expect(lets(context(change))).toBe(false));
 
   it("admits each service account of a subject, and no other of its namespace", () => {
     const subject = { namespace: "crossplane-system", serviceAccount: ["provider-aws-iam", "provider-aws-sqs"] };
