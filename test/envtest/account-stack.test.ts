@@ -117,9 +117,10 @@ describe("the stack of another account", () => {
 
   test("lets the hub's Crossplane act there within its boundary, and nobody else of the hub's account", async () => {
     const roleArn = role(CROSSPLANE, OTHER);
-    const crossplane = cloud.as(await assume(await hubRole(CROSSPLANE), roleArn));
+    const crossplane = cloud.as(await assume(await hubRole(`${CROSSPLANE}-iam`), roleArn));
     expect(await crossplane.sts.send(new GetCallerIdentityCommand({}))).toMatchObject({ Account: OTHER });
-    expect(await outcome(assume(await hubRole(`${FLEET}-hub-flux`), roleArn))).toBe("AccessDenied");
+    for (const name of [`${FLEET}-hub-flux`, CROSSPLANE, `${CROSSPLANE}-packages`])
+      expect(await outcome(assume(await hubRole(name), roleArn)), name).toBe("AccessDenied");
     expect(await outcome(assume(cloud.deployer, roleArn))).toBe("AccessDenied");
     expect(await outcome(assume(deployer, roleArn))).toBe("AccessDenied");
     const make = (name: string, PermissionsBoundary?: string, Path: string = ROLE_PATH) =>

@@ -122,11 +122,11 @@ describe("what Git installs on the hub", () => {
     expect([...(policy?.spec.activate ?? [])].sort()).toEqual(wanted.sort());
   });
 
-  test("gives the family one service account, and is all of it, so that Crossplane installs nothing by itself", () => {
+  test("runs each of the family under its own account, and is all of it, so that Crossplane installs nothing by itself", () => {
     const providers = installed.filter(({ kind }) => kind === "Provider");
     for (const { metadata, spec } of providers)
       expect(spec, metadata.name).toMatchObject({
-        runtimeConfigRef: { name: "provider-aws" },
+        runtimeConfigRef: { name: metadata.name },
         skipDependencyResolution: true,
       });
     expect(providers.map(({ metadata }) => metadata.name)).toContain("provider-family-aws");
