@@ -108,8 +108,8 @@ export const kyvernoGroup = addonGroup("kyverno", (version) => ({
 // Alone: Flux's modules ask for newer ones than the others name.
 export const imageAutomationGroup = addonGroup("image-automation", () => ({}));
 
-// Three groups, as each program has its own version in the same variable. They name one another's versions and not those of the
-// groups above, which are older than what kube-state-metrics asks for.
+// Three groups, as each program has its own version in the same variable. Prometheus and node_exporter name one another's versions;
+// kube-state-metrics 2.18.0 doesn't compile with Prometheus's Kubernetes 0.37 (cache.Store has Bookmark).
 const PROMETHEUS_VERSION = "github.com/prometheus/common/version.Version";
 // .promu.yml
 export const prometheusGroup = addonGroup("prometheus", (version) => ({

@@ -21,7 +21,7 @@ export const liar = (metrics: string) => ({
         containers: [
           {
             name: "liar",
-            image: "quay.io/prometheus/node-exporter:v1.9.1",
+            image: "quay.io/prometheus/node-exporter:v1.12.1",
             args: [
               "--collector.disable-defaults",
               "--collector.textfile",
