@@ -45,7 +45,7 @@ describe.skipIf(release === undefined)("a fleet of the release before this commi
 describe("a name that changes", () => {
   test.each([
     [...goldens[0], "HubCluster::hub\n", "HubCluster::hub-2\n"],
-    [...goldens[1], "name: blue-access-entry-helm-controller\n", "name: other\n"],
+    [...goldens[1], "name: blue-access-entry-helm-controller", "name: other"],
   ] as const)("is found in %s", (path, namesIn, name, other) => {
     expect(namesIn(parse(golden(path))).length).toBeGreaterThan(30);
     expect(lost(namesIn, golden(path), golden(path))).toEqual([]);
