@@ -48,7 +48,7 @@ const identity = (addon: string) => ({
 // Crossplane's provider makes its service account when it is installed; until then the test stands in for it.
 let removeProvider = async () => {};
 beforeAll(async () => {
-  removeProvider = await ensureServiceAccount(identity("crossplane").account);
+  removeProvider = await ensureServiceAccount(identity("crossplane_iam").account);
 });
 afterAll(() => removeProvider());
 
@@ -82,7 +82,7 @@ describe("External Secrets", () => {
     await assume(role, await serviceAccountToken(subject));
     for (const other of [
       { ...subject, name: "default" },
-      identity("crossplane").account,
+      identity("crossplane_iam").account,
       { namespace: "default", name: "default" },
     ]) {
       const token = await serviceAccountToken(other);
@@ -174,7 +174,7 @@ describe("a token of another cluster", () => {
 });
 
 describe("Crossplane's role", () => {
-  const { role, account: subject } = identity("crossplane");
+  const { role, account: subject } = identity("crossplane_iam");
   const boundary: string = bridge.permissions_boundary_arn;
   const spokeRole = `${bridge.spoke_prefix}test-node`;
   const outside = `${fleet}-outside`;

@@ -45,8 +45,9 @@ export async function startSpoke(toolchain: Toolchain) {
   );
   const base = [...spoke.by("blue-base"), ...spoke.by("tools")];
   client.apply(base.filter(({ metadata }) => metadata.name === "admission-parameters"));
-  client.apply(base.filter(isPolicy));
+  // They are the hub's, which has no policy `kube-config`, and policies come into force with a delay.
   client.apply(spoke.steps);
+  client.apply(base.filter(isPolicy));
   const tenant = new Set(["Namespace", "ServiceAccount", "RoleBinding"]);
   const roles = spoke.by("workloads").filter(({ apiVersion }) => apiVersion.startsWith("rbac."));
   client.apply([...spoke.by("workloads").filter(({ kind }) => tenant.has(kind)), ...roles]);
