@@ -1,13 +1,16 @@
 import { join } from "node:path";
+import { familyCrds } from "@eks-gitops-fleet/local/crossplane";
 import { type ControlPlane, startControlPlane } from "@eks-gitops-fleet/local/test";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { build } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
 import { asked } from "./support/admission-cluster.ts";
+import type { Cases } from "./support/admission-request.ts";
 import {
   crossplaneScope,
   labelledNamespace,
+  providerConfigs,
   removedByCrossplane,
   tokenRefused,
   tokenRequest,
@@ -17,6 +20,7 @@ import { kubectlOf } from "./support/kubectl.ts";
 /** The admission of what Crossplane's pods write on the hub and on spokes. What RBAC permits them: crossplane-rights.test.ts. */
 
 const policy = "crossplane.fleet.internal";
+const configPolicy = "provider-configs.fleet.internal";
 const place = "crossplane-system";
 const account = (name: string) => `system:serviceaccount:${place}:${name}`;
 
@@ -34,24 +38,33 @@ beforeAll(async () => {
     kind: "Namespace",
     metadata: { name },
   }));
+  client.define([...familyCrds]);
   client.apply([...namespaces, labelledNamespace, ...build(join(system, "platform", "crossplane", "policies"))]);
-  const refused = crossplaneScope.find((each) => each.refused !== undefined && each.from === undefined);
-  if (refused === undefined) throw new Error("no case is rejected");
-  await vi.waitUntil(() => asked(client, refused).text.includes(policy), { timeout: 60_000, interval: 500 });
+  const rejected = (cases: Cases) =>
+    cases.find((each) => each.refused !== undefined && !each.from === (cases === crossplaneScope));
+  for (const [name, cases] of [
+    [policy, crossplaneScope],
+    [configPolicy, providerConfigs],
+  ] as const) {
+    const refused = rejected(cases);
+    if (refused === undefined) throw new Error("no case is rejected");
+    await vi.waitUntil(() => asked(client, refused).text.includes(name), { timeout: 60_000, interval: 500 });
+  }
 });
 afterAll(async () => {
   await plane?.stop();
 });
 
 describe("the admission of what Crossplane's pods write", () => {
-  test.for(crossplaneScope.map((each) => [each.refused ? "rejects" : "admits", each.title, each] as const))(
-    "%s %s",
-    ([, , each]) => {
-      const { ok, text } = asked(client, each);
-      expect(ok, text).toBe(each.refused === undefined);
-      expect(text.replaceAll(/\s+/g, " ")).toContain(each.refused ?? "");
-    },
-  );
+  test.for(
+    [...crossplaneScope, ...providerConfigs].map(
+      (each) => [each.refused ? "rejects" : "admits", each.title, each] as const,
+    ),
+  )("%s %s", ([, , each]) => {
+    const { ok, text } = asked(client, each);
+    expect(ok, text).toBe(each.refused === undefined);
+    expect(text.replaceAll(/\s+/g, " ")).toContain(each.refused ?? "");
+  });
 
   test.for(removedByCrossplane.map((each) => [each.refused ? "rejects" : "admits", each.title, each] as const))(
     "%s %s",
@@ -76,8 +89,8 @@ describe("the admission of what Crossplane's pods write", () => {
     expect(create("system:serviceaccount:kube-system:anybody")).toMatchObject({ ok: true });
   });
 
-  test("is by expressions that fit the kinds", async () => {
-    const status = () => JSON.parse(client.run(["get", "validatingadmissionpolicy", policy, "-o", "json"]).text).status;
+  test.for([policy, configPolicy])("is by expressions that fit the kinds: %s", async (name) => {
+    const status = () => JSON.parse(client.run(["get", "validatingadmissionpolicy", name, "-o", "json"]).text).status;
     await expect.poll(status, { timeout: 60_000 }).toMatchObject({ observedGeneration: 1 });
     expect(status().typeChecking?.expressionWarnings ?? []).toEqual([]);
   });

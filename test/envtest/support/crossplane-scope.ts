@@ -122,6 +122,44 @@ export const crossplaneScope: Cases = [
   },
 ];
 
+const config = (kind: string, spec: object, more: object = {}): Requested => ({
+  apiVersion: "aws.m.upbound.io/v1beta1",
+  kind,
+  metadata: { name: "trial", ...(kind === "ProviderConfig" && { namespace: tenant }), ...more },
+  spec: { credentials: { source: "IRSA" }, ...spec },
+});
+const endpoint = { endpoint: { url: { type: "Static", static: "https://evil.example" }, services: ["eks"] } };
+const role = { assumeRoleChain: [{ roleARN: "arn:aws:iam::111122223333:role/evil" }] };
+
+const configCases = (kind: string, what: string, spec: object): Cases => {
+  const change = { from: config(kind, {}), object: config(kind, spec) };
+  return [
+    {
+      ...change,
+      title: `${what} of a ${kind}`,
+      by: account("provider-family-aws"),
+      refused: `don't change spec of ${kind} trial: change it in Git`,
+    },
+    { ...change, title: `${what} of a ${kind}, by Git`, by: "system:serviceaccount:flux-system:kustomize-controller" },
+  ];
+};
+
+/** What the providers' accounts change of ProviderConfigs. */
+export const providerConfigs: Cases = ["ClusterProviderConfig", "ProviderConfig"].flatMap((kind) => [
+  ...configCases(kind, "a role", role),
+  {
+    title: `the finalizer of a ${kind}`,
+    from: config(kind, {}),
+    object: config(kind, {}, { finalizers: ["in-use.crossplane.io"] }),
+    by: account("provider-family-aws"),
+  },
+]);
+
+/** The local stack's definitions don't have the field, so that its API server drops it before it judges. */
+export const endpoints: Cases = ["ClusterProviderConfig", "ProviderConfig"].flatMap((kind) =>
+  configCases(kind, "an endpoint", endpoint),
+);
+
 /** A token is requested of a subresource, which no manifest can do. */
 export const tokenRequest = object("authentication.k8s.io/v1", "TokenRequest", "crossplane-system", {
   spec: { audiences: [] },

@@ -6,7 +6,9 @@ import { unlabelledSpokes } from "../../envtest/support/admission-places.ts";
 import { annotatedNamespaces, type Cases, kept, tenantNamespace } from "../../envtest/support/admission-request.ts";
 import {
   crossplaneScope,
+  endpoints,
   labelledNamespace,
+  providerConfigs,
   removedByCrossplane,
   tokenRefused,
   tokenRequest,
@@ -187,6 +189,7 @@ const ofAccounts = [
     [...crossplaneScope, { ...token, by: "system:serviceaccount:crossplane-system:provider-aws-iam" }],
     removedByCrossplane,
   ),
+  ...ofAccount("provider-configs.fleet.internal", [...providerConfigs, ...endpoints], []),
 ];
 
 export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends, ...ofAccounts];
