@@ -1,6 +1,6 @@
 import { derivedKeys } from "./bridge-derived.ts";
 import { type ClusterMetadata, clusterFacts, fleetFacts, identityFacts } from "./bridge-facts.ts";
-import { type BridgeKey, bridgeKeys, isFact, type Table } from "./bridge-keys.ts";
+import { type BridgeKey, bridgeKeys, contractOf, isFact, type Table } from "./bridge-keys.ts";
 import { labelKeys, watchLabel } from "./labels.ts";
 
 export type { ClusterMetadata, OwnMetadata, WorkloadIdentity } from "./bridge-facts.ts";
@@ -32,7 +32,24 @@ const decode = (table: Table, data: Data, prefix = ""): object =>
 
 const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
-/** The flat map that Flux substitutes from: every key of {@link bridgeKeys}, and those of {@link identityFacts} for each identity. */
+/** Line ends of YAML among them, also those that no pattern refuses (YAML 1.1, b-char). */
+const controls = /[\p{Cc}\u2028\u2029]/u;
+
+/** Facts come from AWS by way of objects that Crossplane's providers write, and Flux substitutes them as an administrator. */
+function expectForms(data: Data): void {
+  for (const [key, text] of Object.entries(data)) {
+    const { is = "a key of the contract", pattern = "$^" } = contractOf(key)?.form ?? {};
+    if (controls.test(text) || !new RegExp(pattern).test(text))
+      throw new RangeError(
+        `the fact ${key} can't be ${JSON.stringify(text)}, allowed: ${is}. Correct it where it comes from: the stack, the Spoke, or the status of the managed resource that reports it`,
+      );
+  }
+}
+
+/**
+ * The flat map that Flux substitutes from: every key of {@link bridgeKeys}, and those of {@link identityFacts} for each identity.
+ * @throws RangeError for an add-on that is not in snake_case, and for a value of another form than the contract's
+ */
 export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string> & Record<string, string> {
   const identities = Object.entries(metadata.identities).flatMap(([addon, identity]) => {
     if (!snakeCase.test(addon))
@@ -40,7 +57,9 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     return encode(identityFacts, identity, addon);
   });
   const others = derivedKeys.map(({ key, from }) => [key, from(metadata)] as const);
-  return Object.fromEntries([...identities, ...encode(facts, metadata), ...others]) as Record<BridgeKey, string>;
+  const data = Object.fromEntries([...identities, ...encode(facts, metadata), ...others]) as Record<BridgeKey, string>;
+  expectForms(data);
+  return data;
 }
 
 function readIdentities(data: Data): ClusterMetadata["identities"] {

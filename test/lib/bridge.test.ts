@@ -32,7 +32,13 @@ const metadata: ClusterMetadata = {
   },
   kubernetesVersion: "1.35",
   oidc: { provider: "oidc.example/id/1", providerArn: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/1" },
-  identities: { helm_controller: { roleArn: "arn:role", namespace: "flux-system", serviceAccount: "helm-controller" } },
+  identities: {
+    helm_controller: {
+      roleArn: "arn:aws:iam::000000000000:role/helm",
+      namespace: "flux-system",
+      serviceAccount: "helm-controller",
+    },
+  },
   repositories: {
     gitopsSystem: { url: "ssh://a", revision: "main" },
     gitopsWorkloads: { url: "ssh://b", revision: "prod" },
@@ -46,10 +52,10 @@ const metadata: ClusterMetadata = {
   pullSecrets: ["pull-secret"],
   chartsCredential: true,
   sealingScope: "prod",
-  secretsKeyArn: "arn:key",
-  permissionsBoundaryArn: "arn:boundary",
-  tenantBoundaryArn: "arn:tenant-boundary",
-  addonBoundaryArn: "arn:addon-boundary",
+  secretsKeyArn: "arn:aws:kms:us-east-1:000000000000:key/1",
+  permissionsBoundaryArn: "arn:aws:iam::000000000000:policy/boundary",
+  tenantBoundaryArn: "arn:aws:iam::000000000000:policy/tenant-boundary",
+  addonBoundaryArn: "arn:aws:iam::000000000000:policy/addon-boundary",
   spokePrefix: "fleet-spoke-",
   spokeCidrPool: "10.64.0.0/10",
   hubEgressCidrs: ["198.51.100.1/32", "198.51.100.2/32"],
@@ -58,6 +64,16 @@ const metadata: ClusterMetadata = {
 };
 
 describe("bridgeData", () => {
+  it.each([
+    ["aws_vpc_id", { aws: { ...metadata.aws, vpcId: 'vpc-1"\rdata: {"images_prefix": "evil.example/"}' } }],
+    ["aws_vpc_id", { aws: { ...metadata.aws, vpcId: "hub" } }],
+    ["cluster_arn", { aws: { ...metadata.aws, clusterArn: "arn:aws:eks:us-east-1:000000000000:cluster/a\u0085b" } }],
+    ["company_tags", { tags: { owner: "a\u2028b" } }],
+    ["argocd_iam_role_arn", { identities: { argocd: { roleArn: "", namespace: "argocd", serviceAccount: "argocd" } } }],
+  ])("refuses what %s can't be, which Flux would substitute as an administrator", (key, change) => {
+    expect(() => bridgeData({ ...metadata, ...change })).toThrow(`the fact ${key} can't be "`);
+  });
+
   it("emits every documented key, and three for each identity, all as text", () => {
     const data = bridgeData(metadata);
     expect(Object.keys(data).sort()).toEqual(

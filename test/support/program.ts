@@ -125,7 +125,7 @@ export async function recorded<T>(
   await pulumi.runtime.setMocks(
     {
       newResource: ({ type, name, inputs, id }) => ({
-        id: id || `${name}-id`,
+        id: id || (type === "aws:ec2/vpc:Vpc" ? `vpc-${name}` : `${name}-id`),
         state: { ...inputs, ...computed(type, name, inputs) },
       }),
       call: ({ token, inputs }) => invoked(token, inputs),
