@@ -56,10 +56,10 @@ beforeAll(async () => {
 });
 
 /** AWS clients of an add-on of the spoke, by a real token of its service account. */
-const addon = (name: string) =>
+const addon = (name: string, account = facts[`${name}_service_account`] ?? "") =>
   actingAs(
     facts[`${name}_iam_role_arn`] ?? "",
-    { namespace: facts[`${name}_namespace`] ?? "", name: facts[`${name}_service_account`] ?? "" },
+    { namespace: facts[`${name}_namespace`] ?? "", name: account },
     on(SPOKE),
   );
 
@@ -174,7 +174,15 @@ describe("Crossplane of a spoke", () => {
   const remove = (RoleName: string) => outcome(crossplane.iam.send(new DeleteRoleCommand({ RoleName })));
 
   beforeAll(async () => {
-    crossplane = await addon("crossplane");
+    crossplane = await addon("crossplane", "provider-aws-iam");
+  });
+
+  test("gives each of its AWS providers its role, and not the one of the family, which calls nothing, or Crossplane itself", async () => {
+    const assumed = (account: string) => outcome(addon("crossplane", account));
+    for (const service of ["dynamodb", "iam", "sqs"])
+      expect(await assumed(`provider-aws-${service}`), service).toBe("allowed");
+    for (const account of ["provider-family-aws", "crossplane", "default"])
+      expect(await assumed(account), account).toEqual(denied);
   });
 
   test("makes roles under the tenants' boundary only", async () => {
