@@ -88,7 +88,7 @@ const cidr = "\\d{1,3}(\\.\\d{1,3}){3}/\\d{1,2}";
 /** The codecs of the bridge's values. */
 export const is = {
   name: text("name", `^${name}$`, "payments"),
-  accounts: text("names with commas between them", `^${name}(,${name})*$`, "provider-aws-iam,provider-aws-sqs"),
+  accounts: text("names with commas between them", `^${name}([,.]${name})*$`, "provider-aws-iam,provider-aws-sqs"),
   role: oneOf(["hub", "spoke"], "spoke"),
   nodeRole: text(
     "name, with a full stop in a cluster of Cluster API",

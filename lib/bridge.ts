@@ -32,23 +32,33 @@ const decode = (table: Table, data: Data, prefix = ""): object =>
 
 const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
-/** Line ends of YAML among them, also those that no pattern refuses (YAML 1.1, b-char). */
+/** Line ends of YAML (1.1, b-char) among them, which no pattern refuses, and what could end or escape a text between two `${quote}`. */
 const controls = /[\p{Cc}\u2028\u2029]/u;
+const escapes = /["\\]/;
 
-/** Facts come from AWS by way of objects that Crossplane's providers write, and Flux substitutes them as an administrator. */
-function expectForms(data: Data): void {
+/**
+ * Facts come from AWS by way of objects that Crossplane's providers write, and Flux substitutes them as an administrator.
+ * @throws RangeError for a value of another form than the contract's
+ */
+export function expectForms(data: Data): void {
   for (const [key, text] of Object.entries(data)) {
-    const { is = "a key of the contract", pattern = "$^" } = contractOf(key)?.form ?? {};
-    if (controls.test(text) || !new RegExp(pattern).test(text))
+    const form = contractOf(key)?.form;
+    const isText = form?.json === undefined && form !== bridgeKeys.quote.form;
+    if (
+      form === undefined ||
+      controls.test(text) ||
+      (isText && escapes.test(text)) ||
+      !new RegExp(form.pattern).test(text)
+    )
       throw new RangeError(
-        `the fact ${key} can't be ${JSON.stringify(text)}, allowed: ${is}. Correct it where it comes from: the stack, the Spoke, or the status of the managed resource that reports it`,
+        `the fact ${key} can't be ${JSON.stringify(text)}, allowed: ${form?.is ?? "a key of the contract"}. Correct it where it comes from: the stack, the Spoke, or the status of the managed resource that reports it`,
       );
   }
 }
 
 /**
  * The flat map that Flux substitutes from: every key of {@link bridgeKeys}, and those of {@link identityFacts} for each identity.
- * @throws RangeError for an add-on that is not in snake_case, and for a value of another form than the contract's
+ * @throws RangeError for an add-on that is not in snake_case
  */
 export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string> & Record<string, string> {
   const identities = Object.entries(metadata.identities).flatMap(([addon, identity]) => {
@@ -57,9 +67,7 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     return encode(identityFacts, identity, addon);
   });
   const others = derivedKeys.map(({ key, from }) => [key, from(metadata)] as const);
-  const data = Object.fromEntries([...identities, ...encode(facts, metadata), ...others]) as Record<BridgeKey, string>;
-  expectForms(data);
-  return data;
+  return Object.fromEntries([...identities, ...encode(facts, metadata), ...others]) as Record<BridgeKey, string>;
 }
 
 function readIdentities(data: Data): ClusterMetadata["identities"] {

@@ -4,6 +4,7 @@ import {
   bridgeLabels,
   type ClusterMetadata,
   clusterSecretName,
+  expectForms,
   type OwnMetadata,
 } from "../../../lib/bridge.ts";
 import { type IdentitySource, identityFacts } from "../../../lib/bridge-facts.ts";
@@ -182,11 +183,13 @@ function clusterSecret(context: Context): void {
   const { composer, spoke } = context;
   composer.object(resources.clusterSecret, spokeFacts(context), (known) => {
     const metadata = metadataOf(context, known);
+    const data = bridgeData(metadata);
+    expectForms(data);
     return {
       apiVersion: otherKinds.Secret,
       kind: "Secret",
       metadata: { name: clusterSecretName(spoke.metadata.name), labels: bridgeLabels(metadata) },
-      data: inBase64(bridgeData(metadata)),
+      data: inBase64(data),
     };
   });
 }
