@@ -4,14 +4,16 @@ import { readPulumi } from "./pulumi.ts";
 /** What `pulumi stack export` has of an operation that was interrupted. */
 interface PendingOperation {
   readonly type: string;
-  readonly resource: {
-    readonly urn: string;
-    readonly inputs?: { readonly name?: string; readonly namespace?: string };
-  };
+  readonly resource: Resource;
+}
+
+interface Resource {
+  readonly urn: string;
+  readonly inputs?: { readonly name?: string; readonly namespace?: string };
 }
 
 interface Deployment {
-  readonly resources?: readonly { readonly urn: string }[];
+  readonly resources?: readonly Resource[];
   readonly pending_operations?: readonly PendingOperation[];
 }
 
@@ -21,12 +23,15 @@ interface PendingRelease {
   readonly namespace: string;
 }
 
-const RELEASE = "kubernetes:helm.sh/v3:Release";
+const isRelease = ({ urn }: Resource): boolean => urn.includes("kubernetes:helm.sh/v3:Release");
+const nameOf = ({ inputs: { name = "", namespace = "" } = {} }: Resource): PendingRelease => ({ name, namespace });
+const holds = (releases: readonly PendingRelease[], { name, namespace }: PendingRelease): boolean =>
+  releases.some((each) => each.name === name && each.namespace === namespace);
 
 /**
  * The commands of helm that let an update go on from releases which an interrupted one left: what it was installing is uninstalled, as the
  * provider installs no release that is there ("cannot re-use a name that is still in use"), and what it was changing is rolled back, as
- * Helm changes none that is pending ("another operation is in progress").
+ * Helm changes none that is pending ("another operation is in progress"). Releases that Flux changes stay as they are.
  */
 export function settlingCommands(
   { resources = [], pending_operations: operations = [] }: Deployment,
@@ -34,13 +39,15 @@ export function settlingCommands(
 ): string[][] {
   const recorded = new Set(resources.map(({ urn }) => urn));
   const installing = operations
-    .filter(({ type, resource: { urn } }) => type === "creating" && urn.includes(RELEASE) && !recorded.has(urn))
-    .map(({ resource: { inputs: { name = "", namespace = "" } = {} } }) => ({ name, namespace }));
-  const isInstalled = (release: PendingRelease) =>
-    !installing.some(({ name, namespace }) => name === release.name && namespace === release.namespace);
+    .filter(({ type, resource }) => type === "creating" && isRelease(resource) && !recorded.has(resource.urn))
+    .map(({ resource }) => nameOf(resource));
+  const changing = operations.filter(({ type }) => type !== "creating").map(({ resource }) => resource);
+  const installed = [...resources, ...changing].filter(isRelease).map(nameOf);
   return [
     ...installing.map(({ name, namespace }) => ["uninstall", name, "-n", namespace, "--ignore-not-found", "--wait"]),
-    ...pending.filter(isInstalled).map(({ name, namespace }) => ["rollback", name, "-n", namespace]),
+    ...pending
+      .filter((release) => holds(installed, release))
+      .map(({ name, namespace }) => ["rollback", name, "-n", namespace]),
   ];
 }
 

@@ -14,6 +14,8 @@ test("releases that an interrupted update was installing are uninstalled, those 
   const pending = [
     { name: "flux", namespace: "flux-system" },
     { name: "crossplane", namespace: "crossplane" },
+    // By Flux on the hub.
+    { name: "argocd", namespace: "argocd" },
   ];
   expect(settlingCommands(left, pending).map((words) => words.join(" "))).toEqual([
     "uninstall flux -n flux-system --ignore-not-found --wait",
