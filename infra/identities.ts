@@ -86,7 +86,7 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
     ...ofProviders((service) =>
       role(
         `crossplane-${service}`,
-        "Crossplane makes the clusters of the fleet",
+        `Crossplane makes the clusters of the fleet: ${service.toUpperCase()}`,
         maker.apply((policies) => policies[service]),
       ),
     ),

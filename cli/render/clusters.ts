@@ -8,7 +8,15 @@ import { surroundingsOf } from "../../functions/spoke/surroundings.ts";
 import { argocdController, argocdIdentity } from "../../lib/argocd.ts";
 import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
 import { databasesAddon, noDatabases } from "../../lib/iam/databases.ts";
-import { clusterApiController, fleetNames, hubIdentities, hubName, metricsAgent, namespaces } from "../../lib/names.ts";
+import {
+  clusterApiController,
+  fleetNames,
+  hubIdentities,
+  hubName,
+  metricsAgent,
+  namespaces,
+  providerAccount,
+} from "../../lib/names.ts";
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 
 /**
@@ -61,7 +69,7 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
           {
             roleArn: arn("iam", `role/${names.identityRole(name)}`, ""),
             namespace: name.startsWith("crossplane-") ? namespaces.crossplane : namespaces.flux,
-            serviceAccount: name,
+            serviceAccount: name.startsWith("crossplane-") ? providerAccount(name.slice("crossplane-".length)) : name,
           },
         ]),
       ),

@@ -338,7 +338,7 @@ describe("the roles of workflows", () => {
       ["iam:CreateUser", iam("user/mallory")],
       ["iam:CreateAccessKey", iam("user/admin")],
       ["iam:AddUserToGroup", iam("group/admins")],
-      ["sts:AssumeRole", iam("role/fleet-hub-crossplane")],
+      ["sts:AssumeRole", iam("role/fleet-hub-crossplane-iam")],
       ["sts:AssumeRoot", "arn:aws:iam::333333333333:root"],
     ] as const)
       expect(can(action, resource), action).toBe(false);

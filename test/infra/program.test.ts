@@ -844,7 +844,7 @@ describe("a stack whose Cluster API makes clusters", () => {
     for (const other of [
       "fleet-dev-spoke-blue-node",
       "fleet-dev-spoke-blue-crossplane",
-      "fleet-dev-hub-crossplane",
+      "fleet-dev-hub-crossplane-iam",
       "somebodys",
     ])
       expect(may("iam:CreateRole", role(other), bounded), other).toBe(false);

@@ -67,7 +67,7 @@ test("writes the import ID of everything that AWS has, in the form of its type",
     "hub-defaultDefaultSecurityGroup": "sg-1",
     "secrets-keyKey": "1234",
     "secrets-aliasAlias": "alias/shop-secrets",
-    "crossplane-roleRole": "shop-hub-crossplane",
+    "crossplane-iam-roleRole": "shop-hub-crossplane-iam",
     "git-secretSecret": "arn:aws:secretsmanager:eu-central-1:111122223333:secret:shop/git/gitops-system-abcdef",
   });
 });
@@ -109,7 +109,7 @@ test("goes on where a former import ended: what the state has is not in the file
   const steps = previewJson.steps.map((step) => (step.urn === aliasUrn ? { ...step, op: "same" } : step));
   await adopt(inAws, { ...previewJson, steps });
   expect(written().resources.map(({ name }) => name)).not.toContain("secrets-aliasAlias");
-  expect(written().resources.map(({ name }) => name)).toContain("crossplane-roleRole");
+  expect(written().resources.map(({ name }) => name)).toContain("crossplane-iam-roleRole");
 });
 
 const withoutAlias = (more: Partial<HubInAws["tagged"][number]>): HubInAws => ({

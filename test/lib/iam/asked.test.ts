@@ -9,6 +9,7 @@ import { arns, policy } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { identityTag } from "../../../lib/labels.ts";
+import { crossplaneServices } from "../../../lib/names.ts";
 import { type Asker, requestsFor } from "../../support/iam-asked.ts";
 import { permits, type Session } from "../../support/iam-effective.ts";
 import { matches } from "../../support/iam-evaluator.ts";
@@ -213,6 +214,11 @@ describe.each(Object.entries(cases))("%s", (_name, { session, asker, kinds, neve
     );
     expect([...new Set(open)].sort()).toEqual([]);
   });
+});
+
+it("every kind of which a Spoke is composed is that of a provider with a role", () => {
+  const known = crossplaneServices.flatMap((service) => [...kindsOfService(service)]);
+  expect(known.sort()).toEqual([...compositionKinds()].sort());
 });
 
 describe("the table", () => {

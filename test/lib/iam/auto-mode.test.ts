@@ -65,7 +65,7 @@ describe("the boundary of control planes with EKS Auto Mode", () => {
   it("lets them pass roles of spokes to EC2, no role of the hub, and none to another service", () => {
     const toEc2 = { "iam:PassedToService": "ec2.amazonaws.com" };
     expect(asBlue("iam:PassRole", role("fleet-spoke-blue-node"), toEc2)).toBe(true);
-    expect(asBlue("iam:PassRole", role("fleet-hub-crossplane"), toEc2)).toBe(false);
+    expect(asBlue("iam:PassRole", role("fleet-hub-crossplane-iam"), toEc2)).toBe(false);
     expect(asBlue("iam:PassRole", role("admin"), toEc2)).toBe(false);
     expect(
       asBlue("iam:PassRole", role("fleet-spoke-blue-node"), { "iam:PassedToService": "lambda.amazonaws.com" }),

@@ -159,7 +159,7 @@ const twins: Twin[] = [
   twin(
     "pass Grafana another role than its own",
     asks("iam:PassRole", arn("iam", "role/fleet-hub-grafana"), { "iam:PassedToService": "grafana.amazonaws.com" }),
-    { resource: arn("iam", "role/fleet-hub-crossplane") },
+    { resource: arn("iam", "role/fleet-hub-crossplane-iam") },
   ),
   twin(
     "pass Grafana's role to EKS",

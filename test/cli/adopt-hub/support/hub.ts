@@ -28,7 +28,7 @@ const table = urn("Network", "aws:ec2/routeTable:RouteTable", "hub-private-0");
 const subnet = urn("Network", "aws:ec2/subnet:Subnet", "hub-private-0");
 const keyUrn = urn("EncryptionKey", "aws:kms/key:Key", "secrets-key");
 export const aliasUrn = urn("EncryptionKey", "aws:kms/alias:Alias", "secrets-alias");
-const roleUrn = urn("IrsaRole", "aws:iam/role:Role", "crossplane-role");
+const roleUrn = urn("IrsaRole", "aws:iam/role:Role", "crossplane-iam-role");
 export const secretUrn = urn("GitCredentials/ManagedSecret", "aws:secretsmanager/secret:Secret", "git-secret");
 export const sealingUrn = urn("SealingKeys/ManagedSecret", "aws:secretsmanager/secret:Secret", "prod/1-secret");
 
@@ -53,7 +53,12 @@ const made: readonly Made[] = [
     ...{ path: "EncryptionKey", type: "aws:kms/alias:Alias", name: "secrets-alias" },
     ...{ inputs: { name: "alias/shop-secrets", targetKeyId: unknown }, from: { targetKeyId: [keyUrn] } },
   },
-  { path: "IrsaRole", type: "aws:iam/role:Role", name: "crossplane-role", inputs: { name: "shop-hub-crossplane" } },
+  {
+    path: "IrsaRole",
+    type: "aws:iam/role:Role",
+    name: "crossplane-iam-role",
+    inputs: { name: "shop-hub-crossplane-iam" },
+  },
   {
     ...{ path: "GitCredentials/ManagedSecret", type: "aws:secretsmanager/secret:Secret", name: "git-secret" },
     inputs: { name: "shop/git/gitops-system" },
@@ -136,7 +141,7 @@ export const inAws: HubInAws = {
   defaultGroups: { "vpc-1": "sg-1" },
   named: new Map([
     [aliasUrn, { id: "alias/shop-secrets", key: "1234" }],
-    [roleUrn, { id: "shop-hub-crossplane" }],
+    [roleUrn, { id: "shop-hub-crossplane-iam" }],
     [secretUrn, { id: "arn:aws:secretsmanager:eu-central-1:111122223333:secret:shop/git/gitops-system-abcdef" }],
   ]),
 };
