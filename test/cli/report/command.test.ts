@@ -114,8 +114,8 @@ rejectsLines("fleet report", {
     "--serve: is not a port | http | a number from 0 to 65535 | name one, or 0 for any that is free",
     "--html: is one form of the report, and another one is given too | --html, --serve, --output | one of --html, --serve and --output | leave the others out",
   ],
-  "--html {cwd} --serve 70000": [
-    "--html: names a folder | {cwd} | a file in a folder that exists | correct the path",
+  "--html {folder} --serve 70000": [
+    "--html: names a folder | {folder} | a file in a folder that exists | correct the path",
     "--serve: is not a port | 70000 | a number from 0 to 65535 | name one, or 0 for any that is free",
     "--html: is one form of the report, and another one is given too | --html, --serve | one of --html, --serve and --output | leave the others out",
   ],

@@ -79,9 +79,9 @@ rejectsLines("fleet new-team --repository {system}", {
     "--role: is not a role with its access | arn:aws:iam::111111111111:role/a=owner | arn:aws:iam::<account>:role/<name>=<access>, with view, edit, admin; no user, and no session of a role (assumed-role) | write the role's ARN, an equals sign and the access",
     "--cluster: is not a spoke of fleet | nowhere | taken | correct the name, or make the spoke first: fleet new-cluster",
   ],
-  "payments --cluster taken --namespace prometheus --role arn:aws:iam::111111111111:role/fleet-hub-crossplane=admin --workloads {cwd}":
+  "payments --cluster taken --namespace prometheus --role arn:aws:iam::111111111111:role/fleet-hub-crossplane=admin --workloads {folder}":
     [
-      "--workloads: is not a checkout of gitops-workloads | {cwd} | a clone of gitops-workloads, with its folder templates/app | correct the path, or leave --workloads out",
+      "--workloads: is not a checkout of gitops-workloads | {folder} | a clone of gitops-workloads, with its folder templates/app | correct the path, or leave --workloads out",
       "--namespace: is a namespace of the platform | prometheus | whole names of applications' namespaces, none of flux-system, crossplane-system, spokes, sealed-secrets, external-secrets, fleet-releases, ack-dynamodb, ack-sqs, argocd, aws-load-balancer-controller, cert-manager, external-dns, karpenter, node-exporter, opencost, prometheus, kyverno, velero, default, and not kube-… | name the namespaces of the team's applications",
       "--role: is a role of the fleet itself: of its controllers, its nodes or an application's pods | arn:aws:iam::111111111111:role/fleet-hub-crossplane=admin | roles that people assume | name the role of the team's members",
       "--cluster: has no Spoke in its file | spokes/fleet/taken/spoke.yaml | a manifest of the kind Spoke | correct the file first",
