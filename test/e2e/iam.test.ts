@@ -45,12 +45,15 @@ const identity = (addon: string) => ({
   account: { namespace: bridge[`${addon}_namespace`] as string, name: bridge[`${addon}_service_account`] as string },
 });
 
-// Crossplane's provider makes its service account when it is installed; until then the test stands in for it.
-let removeProvider = async () => {};
+// Git makes the providers' service accounts; until then the test stands in for it.
+const removals: (() => Promise<void>)[] = [];
 beforeAll(async () => {
-  removeProvider = await ensureServiceAccount(identity("crossplane_iam").account);
+  for (const provider of ["crossplane_iam", "crossplane_eks"])
+    removals.push(await ensureServiceAccount(identity(provider).account));
 });
-afterAll(() => removeProvider());
+afterAll(async () => {
+  for (const remove of removals) await remove();
+});
 
 describe("External Secrets", () => {
   const { role, account: subject } = identity("external_secrets");
@@ -173,8 +176,11 @@ describe("a token of another cluster", () => {
   });
 });
 
-describe("Crossplane's role", () => {
-  const { role, account: subject } = identity("crossplane_iam");
+describe("Crossplane's providers", () => {
+  const asProvider = (service: string) => {
+    const { role, account: subject } = identity(`crossplane_${service}`);
+    return actingAs(role, subject);
+  };
   const boundary: string = bridge.permissions_boundary_arn;
   const spokeRole = `${bridge.spoke_prefix}test-node`;
   const outside = `${fleet}-outside`;
@@ -194,9 +200,11 @@ describe("Crossplane's role", () => {
     });
   const denied = { name: expect.stringMatching(/^AccessDenied/) };
   let crossplane: Awaited<ReturnType<typeof actingAs>>;
+  let eks: typeof crossplane;
 
   beforeAll(async () => {
-    crossplane = await actingAs(role, subject);
+    crossplane = await asProvider("iam");
+    eks = await asProvider("eks");
     await crossplane.iam.send(create(spokeRole, boundary));
     await account.iam.send(create(outside));
   });
@@ -205,7 +213,7 @@ describe("Crossplane's role", () => {
     await account.iam.send(new DeleteRoleCommand({ RoleName: outside }));
   });
 
-  test("creates a role under the fleet's prefix with the boundary, and neither without it nor with another one", async () => {
+  test("create a role under the fleet's prefix with the boundary, and neither without it nor with another one", async () => {
     const RoleName = `${bridge.spoke_prefix}test-allowed`;
     await crossplane.iam.send(create(RoleName, boundary));
     await crossplane.iam.send(new DeleteRoleCommand({ RoleName }));
@@ -215,7 +223,7 @@ describe("Crossplane's role", () => {
     ).rejects.toMatchObject(denied);
   });
 
-  test("creates no role outside the prefix, with the boundary or without", async () => {
+  test("create no role outside the prefix, with the boundary or without", async () => {
     const RoleName = `${bridge.spoke_prefix}test-prefix`;
     await crossplane.iam.send(create(RoleName, boundary));
     await crossplane.iam.send(new DeleteRoleCommand({ RoleName }));
@@ -223,7 +231,7 @@ describe("Crossplane's role", () => {
       await expect(crossplane.iam.send(create(name, boundary)), name).rejects.toMatchObject(denied);
   });
 
-  test("neither changes nor removes a boundary, which the account's administrator can", async () => {
+  test("neither change nor remove a boundary, which the account's administrator can", async () => {
     const put = new PutRolePermissionsBoundaryCommand({ RoleName: spokeRole, PermissionsBoundary: boundary });
     const remove = new DeleteRolePermissionsBoundaryCommand({ RoleName: spokeRole });
     await expect(crossplane.iam.send(put)).rejects.toMatchObject(denied);
@@ -247,23 +255,23 @@ describe("Crossplane's role", () => {
     );
   });
 
-  test("writes policies on roles under the prefix that carry the boundary, and on no other role", async () => {
+  test("write policies on roles under the prefix that carry the boundary, and on no other role", async () => {
     const policy = { PolicyName: "test", PolicyDocument: allowAll };
     await crossplane.iam.send(new PutRolePolicyCommand({ RoleName: spokeRole, ...policy }));
     await crossplane.iam.send(new DeleteRolePolicyCommand({ RoleName: spokeRole, PolicyName: policy.PolicyName }));
-    for (const RoleName of [outside, role.split("/").at(-1)])
+    for (const RoleName of [outside, identity("crossplane_iam").role.split("/").at(-1)])
       await expect(
         crossplane.iam.send(new PutRolePolicyCommand({ RoleName, ...policy })),
         RoleName,
       ).rejects.toMatchObject(denied);
   });
 
-  test("passes roles under the prefix to EKS, and no role outside it", async () => {
+  test("pass roles under the prefix to EKS, and no role outside it", async () => {
     const cluster = async (name: string, roleName: string) => {
       const roleArn = `arn:aws:iam::${bridge.aws_account_id}:role/${roleName}`;
       // The subnets don't exist: whoever is allowed gets as far as that.
       const resourcesVpcConfig = { subnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"] };
-      await crossplane.eks.send(
+      await eks.eks.send(
         new CreateClusterCommand({ name, roleArn, resourcesVpcConfig, accessConfig: { authenticationMode: "API" } }),
       );
     };
@@ -282,13 +290,20 @@ describe("Crossplane's role", () => {
     });
   });
 
-  test("leaves the hub's own cluster and secrets alone", async () => {
-    expect((await crossplane.sts.send(new GetCallerIdentityCommand({}))).Arn).toContain(":assumed-role/");
+  test("do nothing of another's service: that for IAM makes no clusters, that for EKS no roles", async () => {
+    const none = new DeleteClusterCommand({ name: `${bridge.spoke_prefix}none` });
+    await expect(crossplane.eks.send(none)).rejects.toMatchObject(denied);
+    await expect(eks.iam.send(create(`${bridge.spoke_prefix}test-eks`, boundary))).rejects.toMatchObject(denied);
+  });
+
+  test("leave the hub's own cluster and secrets alone", async () => {
+    expect((await eks.sts.send(new GetCallerIdentityCommand({}))).Arn).toContain(":assumed-role/");
     // The twin: whoever is allowed gets as far as that there is no such cluster.
     const none = new DeleteClusterCommand({ name: `${bridge.spoke_prefix}none` });
-    await expect(crossplane.eks.send(none)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
-    await expect(crossplane.eks.send(new DeleteClusterCommand({ name: clusterName }))).rejects.toMatchObject(denied);
+    await expect(eks.eks.send(none)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+    await expect(eks.eks.send(new DeleteClusterCommand({ name: clusterName }))).rejects.toMatchObject(denied);
     const read = new GetSecretValueCommand({ SecretId: `${fleet}/git/gitops-system` });
-    await expect(crossplane.secretsmanager.send(read)).rejects.toMatchObject(denied);
+    for (const provider of [crossplane, eks])
+      await expect(provider.secretsmanager.send(read)).rejects.toMatchObject(denied);
   });
 });
