@@ -23,6 +23,15 @@ export const validationSeeds: readonly Seed[] = [
   },
   {
     ...ofSpoke,
+    fault: "a network without a prefix, which is no fact of the bridge either",
+    file: file("azure"),
+    on: "cidr: 10.190.0.0",
+    changes: spoke("azure", "10.190.0.0"),
+    problem:
+      "Spoke azure: spec.network.cidr is refused: network.cidr must be an IPv4 network a.b.c.d/n with no bits set after the prefix, such as 10.64.0.0/18; got 10.190.0.0",
+  },
+  {
+    ...ofSpoke,
     fault: "fewer nodes than the least, which is a default",
     file: file("beige"),
     on: "nodes:",
