@@ -32,6 +32,14 @@ export interface Form {
   readonly json?: true;
 }
 
+/** Line ends of YAML (1.1, b-char) among them, which no pattern refuses, and what could end or escape a text between two `${quote}`. */
+const controls = /[\p{Cc}\u2028\u2029]/u;
+const escapes = /["\\]/;
+
+/** Whether a text is of the form, and stays one value where Flux substitutes it. */
+export const fits = ({ pattern, json }: Form, value: string): boolean =>
+  !controls.test(value) && (json === true || !escapes.test(value)) && new RegExp(pattern).test(value);
+
 /** How a value is written as such a text, and read again. */
 export interface Codec<Value = unknown> extends Form {
   encode(value: Value): string;
@@ -114,7 +122,7 @@ export const is = {
   time: text("time as in RFC 3339, or empty", "^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z)?$", ""),
   identitySource: oneOf(["IRSA", "PodIdentity"], "IRSA"),
   volumeProvisioner: oneOf(Object.values(volumeProvisioners), volumeProvisioners.addon),
-  quote: text('always `"`', '^"$', '"'),
+  quote: { ...text('always `"`', '^"$', '"'), json: true },
   issuer: text("host and path", "^[^/:]+/.+$", "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE"),
   url: text("URL", "^[a-z+]+://.+$", "ssh://git@git.example.com/gitops-system.git"),
   provider: oneOf(["generic", "github"], "generic"),

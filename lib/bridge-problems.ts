@@ -1,3 +1,4 @@
+import { fits } from "./bridge-forms.ts";
 import { bridgeKeys, contractOf } from "./bridge-keys.ts";
 import type { Problem } from "./problems.ts";
 
@@ -34,7 +35,7 @@ export function wrongFacts(data: Data): Problem[] {
     const form = contractOf(key)?.form;
     if (form === undefined) return [];
     const hasCredential = /:\/\/[^\s/@]*:[^\s/]*@/.test(value);
-    if (new RegExp(form.pattern).test(value) && !hasCredential) return [];
+    if (fits(form, value) && !hasCredential) return [];
     return {
       key,
       what: hasCredential ? "has a credential in its URL" : "has another form",

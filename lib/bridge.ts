@@ -1,5 +1,6 @@
 import { derivedKeys } from "./bridge-derived.ts";
 import { type ClusterMetadata, clusterFacts, fleetFacts, identityFacts } from "./bridge-facts.ts";
+import { fits } from "./bridge-forms.ts";
 import { type BridgeKey, bridgeKeys, contractOf, isFact, type Table } from "./bridge-keys.ts";
 import { labelKeys, watchLabel } from "./labels.ts";
 
@@ -32,10 +33,6 @@ const decode = (table: Table, data: Data, prefix = ""): object =>
 
 const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
-/** Line ends of YAML (1.1, b-char) among them, which no pattern refuses, and what could end or escape a text between two `${quote}`. */
-const controls = /[\p{Cc}\u2028\u2029]/u;
-const escapes = /["\\]/;
-
 /**
  * Facts come from AWS by way of objects that Crossplane's providers write, and Flux substitutes them as an administrator.
  * @throws RangeError for a value of another form than the contract's
@@ -43,13 +40,7 @@ const escapes = /["\\]/;
 export function expectForms(data: Data): void {
   for (const [key, text] of Object.entries(data)) {
     const form = contractOf(key)?.form;
-    const isText = form?.json === undefined && form !== bridgeKeys.quote.form;
-    if (
-      form === undefined ||
-      controls.test(text) ||
-      (isText && escapes.test(text)) ||
-      !new RegExp(form.pattern).test(text)
-    )
+    if (form === undefined || !fits(form, text))
       throw new RangeError(
         `the fact ${key} can't be ${JSON.stringify(text)}, allowed: ${form?.is ?? "a key of the contract"}. Correct it where it comes from: the stack, the Spoke, or the status of the managed resource that reports it`,
       );
