@@ -5,11 +5,10 @@ import { autoModeBoundary } from "../lib/iam/auto-mode.ts";
 import { type SecretsElsewhere, spokeBoundary } from "../lib/iam/boundary.ts";
 import { clusterApiBoundary } from "../lib/iam/cluster-api-boundary.ts";
 import { type Denial, withDenials } from "../lib/iam/company-denials.ts";
-import type { crossplanePolicies } from "../lib/iam/crossplane.ts";
 import type { PolicyDocument, Scope } from "../lib/iam/policy.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import type { Tags } from "../lib/labels.ts";
-import { crossplaneParts, fleetNames } from "../lib/names.ts";
+import { fleetNames } from "../lib/names.ts";
 
 /** An account with spokes: the hub's, or another (infra/account). */
 export interface BoundarySource {
@@ -92,9 +91,3 @@ export function clusterApiBoundaryArgs(source: BoundarySource): FleetBoundaryArg
     document: scope.apply((place) => clusterApiBoundary({ ...place, fleet })),
   });
 }
-
-/** What Crossplane's role of an account may do: the policy in the role, and managed policies beside it. */
-export const makerRights = (policies: pulumi.Output<ReturnType<typeof crossplanePolicies>>) => ({
-  policy: policies.clusters,
-  furtherPolicies: Object.fromEntries(crossplaneParts.map((part) => [part, policies[part]])),
-});

@@ -6,14 +6,13 @@ import { crossplanePolicies } from "../../lib/iam/crossplane.ts";
 import { arns, type Scope } from "../../lib/iam/policy.ts";
 import { roleTrust } from "../../lib/iam/trust.ts";
 import { fleetTag } from "../../lib/labels.ts";
-import { crossplaneServices, fleetNames } from "../../lib/names.ts";
+import { crossplaneParts, crossplaneServices, fleetNames } from "../../lib/names.ts";
 import { awsAccount } from "../account.ts";
 import {
   addonBoundaryArgs,
   autoModeBoundaryArgs,
   type BoundarySource,
   fleetBoundaryArgs,
-  makerRights,
   tenantBoundaryArgs,
 } from "../boundaries.ts";
 import { ofEveryRole } from "../hub.ts";
@@ -45,6 +44,12 @@ const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(source, t
 const autoMode = new FleetBoundary("auto-mode-boundary", autoModeBoundaryArgs(source));
 const addons = new FleetBoundary("addon-boundary", addonBoundaryArgs(source, settings.addonPermissions));
 
+const policies = pulumi
+  .all([place, boundary.arn])
+  .apply(([scope, boundaryArn]) =>
+    crossplanePolicies({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn }),
+  );
+
 // The role as which the providers of the hub's Crossplane act here, and no others.
 const crossplane = new ServiceRole("crossplane", {
   roleName: names.crossplaneRole,
@@ -54,13 +59,8 @@ const crossplane = new ServiceRole("crossplane", {
     const providers = crossplaneServices.map((service) => names.identityRole(`crossplane-${service}`));
     return roleTrust(ofHub, providers.map(arns(ofHub).role));
   }),
-  ...makerRights(
-    pulumi
-      .all([place, boundary.arn])
-      .apply(([scope, boundaryArn]) =>
-        crossplanePolicies({ ...scope, fleet, spokePrefix: names.spokePrefix, boundaryArn }),
-      ),
-  ),
+  policy: policies.clusters,
+  furtherPolicies: Object.fromEntries(crossplaneParts.map((part) => [part, policies[part]])),
   ...ofEveryRole(settings),
   tags,
 });
